@@ -140,7 +140,7 @@ def _are_reads(data: bytes, reads: bytes) -> bool:
 
 @dataclass(frozen=True)
 class CallResult:
-    """What an operation returned: exactly, with errno (0 if it did not fail)."""
+    """The result of an operation, exactly: return value and errno (0 if it did not fail)."""
 
     what: str
     ret: int
@@ -153,17 +153,17 @@ class CallResult:
 
     @property
     def data(self) -> bytes:
-        """What came back, as one."""
+        """The returned data, joined."""
         return b"".join(self.buffers)
 
     @property
     def revents(self) -> list[int]:
-        """Of poll: for each file what is ready."""
+        """For poll: the ready events of each file."""
         return [event for (event,) in _EVENTS.iter_unpack(self.buffers[0])]
 
     @property
     def reads(self) -> list[Read]:
-        """Of read_until: the reads one by one."""
+        """For read_until: the single reads."""
         found, at = [], 0
         for ret, errno in _READ.iter_unpack(self.buffers[1]):
             found.append(Read(ret, errno, self.buffers[0][at : at + max(ret, 0)]))
@@ -197,7 +197,7 @@ def _put_argument(out: Writer, arg: Argument) -> None:
 
 
 def _buffers(arg: Argument) -> Iterator[Out]:
-    """What of an argument comes back."""
+    """The buffers of an argument that come back."""
     if isinstance(arg, Iovec):
         for part in arg.parts:
             yield from _buffers(part)

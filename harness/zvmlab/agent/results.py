@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What requests to the agent give back."""
+"""Results of requests to the agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENVIRONMENT = {"PATH": "/bin:/sbin:/usr/bin:/usr/sbin", "HOME": "/", "LC_ALL": "
 
 @dataclass(frozen=True)
 class AgentInfo:
-    """What the agent says of itself."""
+    """The agent's answer about itself."""
 
     version: int
     byteorder: str
@@ -83,7 +83,7 @@ class RunResult:
         return self
 
     def describe(self) -> str:
-        """How it ended, in words."""
+        """Describe the end in words."""
         if self.timed_out:
             return f"did not end within {self.seconds:.1f} s"
         if self.signal is not None:
@@ -116,7 +116,7 @@ def encode_start(
     cwd: str,
     inherit: bool,
 ) -> bytes:
-    """What RUN and SPAWN have in common."""
+    """Encode the fields that RUN and SPAWN share."""
     out = Writer().u16(len(argv))
     for text in argv:
         out.string(text)
@@ -181,7 +181,7 @@ class LogLine:
 
     @property
     def stamped(self) -> str:
-        """As the console shows it."""
+        """The line with its time stamp, as on the console."""
         return f"[{self.seconds:12.6f}] {self.text}"
 
 
@@ -198,7 +198,7 @@ def decode_log(data: bytes) -> list[LogLine]:
 
 @dataclass(frozen=True)
 class Settled:
-    """What SETTLE has found."""
+    """The answer to SETTLE."""
 
     runnable: int
     """Tasks that run or could, beside the one that looks."""

@@ -127,7 +127,7 @@ class Arg(enum.IntEnum):
 
 
 class BadKind(enum.IntEnum):
-    """What is wrong with the memory of a Bad argument."""
+    """The fault in the memory of a Bad argument."""
 
     UNMAPPED = 1
     READONLY = 2
@@ -135,7 +135,7 @@ class BadKind(enum.IntEnum):
 
 
 class Power(enum.IntEnum):
-    """What POWER does."""
+    """The action of POWER."""
 
     OFF = 0
     REBOOT = 1
@@ -143,7 +143,7 @@ class Power(enum.IntEnum):
 
 
 class PowerFlag(enum.IntFlag):
-    """What makes the kernel panic while the machine ends."""
+    """Ways to let the kernel panic while the machine ends."""
 
     PANIC_ON_WARN = 1
     PANIC_ON_OOPS = 2

@@ -288,7 +288,7 @@ class Worker(Calls[CallResult]):
         return self.insmod(wanted, params)
 
     def _load_steps(self) -> dict[str, list[str]]:
-        """What loading each module of the image takes (zvmlab.build.image)."""
+        """The steps to load each module of the image (zvmlab.build.image)."""
         found = self.read_file(LOAD_STEPS, _LOAD_STEPS_MAX)
         lines = found.decode("utf-8", "surrogateescape").splitlines()
         return {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
@@ -331,7 +331,7 @@ class Worker(Calls[CallResult]):
         return position, lost, more, decode_log(reply.blob())
 
     def read_file(self, path: str, limit: int = FILE_MAX) -> bytes:
-        """All of a file; ZvmlabError if it has more than *limit* bytes."""
+        """Read a whole file; ZvmlabError if it has more than *limit* bytes."""
         data = bytearray()
         while True:
             wanted = min(CHUNK_MAX, limit + 1 - len(data))
@@ -350,7 +350,7 @@ class Worker(Calls[CallResult]):
                 return bytes(data)
 
     def read_text(self, path: str) -> str:
-        """All of a text file; what is no UTF-8 in it is replaced."""
+        """Read a whole text file; bytes that are not UTF-8 are replaced."""
         return self.read_file(path).decode("utf-8", "replace")
 
     def read_word(self, path: str, at: int) -> str:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What everything else stands on: errors, progress, the cache, files of our own."""
+"""The base of all other packages: errors, progress, the cache, files of our own."""

@@ -27,7 +27,7 @@ def _waited() -> float | None:
 
 
 class Busy:
-    """What the machine had to do from the making of this object on."""
+    """Load of the machine since this object was made."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()

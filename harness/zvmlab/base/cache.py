@@ -181,7 +181,7 @@ def _use_of(name: str) -> Path:
 
 @contextlib.contextmanager
 def locked_within(name: str, seconds: int, what: str, say: Callable[[str], None]) -> Iterator[int]:
-    """As locked(), for builds that may take long: says that it waits for another, with a limit.
+    """Like locked(), for long builds: say that it waits for another process, up to a limit.
 
     *what* is being built.  Yields the lock's file: whoever else has it open keeps the lock.
     """
@@ -205,7 +205,7 @@ def locked_within(name: str, seconds: int, what: str, say: Callable[[str], None]
 
 
 def _holder(lock: TextIO) -> str:
-    """Who has noted that it holds a lock."""
+    """The process that noted that it holds a lock."""
     lock.seek(0)
     pid = lock.read(20).strip()
     return f"process {pid}" if pid.isdigit() else "another process"
@@ -317,7 +317,7 @@ def _make(
 
 
 def _log_of(final: Path) -> Path:
-    """Where the log of an entry's failed build is kept, until the entry is there."""
+    """The path of a failed build's log, kept until the entry exists."""
     return final.with_name(f"{final.name}.log")
 
 
@@ -336,7 +336,7 @@ def _tidy(root: Path, name: str) -> None:
 
 
 def entries(kind: str) -> Iterator[Path]:
-    """Those of that kind which are ours, in no order."""
+    """Our entries of that kind, in no order."""
     return (path for path in cache_root().glob(f"{kind}-*") if is_ours(path))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was decided once, kept in the cache beside what it was decided from.
+"""Decisions kept in the cache, beside the inputs that they depend on.
 
     now = state_of(paths)
     answer = recall("guest", key, now)
@@ -77,7 +77,7 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 
 def recall(what: str, key: str, state: str | None) -> Any:
-    """What was decided for *key* at that state; None if nothing was."""
+    """Return the decision for *key* at that state; None if there is none."""
     if state is None:
         return None
     try:

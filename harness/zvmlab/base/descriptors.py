@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many files a process may have open: enough for an emulator, and for who talks to it."""
+"""The limit of open files: enough for an emulator and its clients."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What somebody who mistyped a word may have meant."""
+"""Suggestions for mistyped words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ALIKE = 0.65
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """What to add to the sentence that refuses *word*: the word most like it, or nothing."""
+    """Text to append to the sentence that refuses *word*: the most similar word, or nothing."""
     import difflib  # which nobody needs who makes no mistake
 
     known = {one.lower().lstrip("-"): one for one in words}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long something may take in all, however many waits it is made of."""
+"""A time limit for a whole action, shared by all of its waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAUSE_SECONDS = 0.01
 
 
 class Limit:
-    """What the caller allowed, in seconds; all waits of one call share it, and errors name it."""
+    """The caller's limit in seconds; all waits of one call share it, and errors name it."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a folder consisted of when it was complete: is it still so?
+"""A record of a complete folder, to check later that nothing has changed.
 
     write(folder)
     is_whole(folder)     # same files, sizes and times; where a time differs, the same contents
@@ -39,7 +39,7 @@ def _hash(file: Path | str) -> str:
 
 
 def _hash_of_parts(file: Path | str) -> str:
-    """Of those parts of a file that are not zero, and where they are: holes are not read."""
+    """Hash the parts of a file that are not zero, and their positions; holes are not read."""
     digest = hashlib.sha256()
     with open(file, "rb", buffering=0) as stream:
         at, end = 0, os.fstat(stream.fileno()).st_size

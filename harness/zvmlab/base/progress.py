@@ -41,18 +41,20 @@ class Step:
         self.task: TaskID | None = None
 
     def update(self, done: int, total: int | None = None) -> None:
-        """So much is done; the total may become known, or change, under way."""
+        """Report progress; the total may become known, or change, under way."""
         self.done = done
         if total is not None:
             self.total = total
         self._owner.refresh(self)
 
     def remaining(self) -> str:
-        """How long the rest takes at the speed so far, in words; nothing as long as that is a guess."""
+        """Estimate the remaining time in words; "" while it would be a guess."""
         if not self.total or not _TELLING * self.total <= self.done < self.total:
             return ""
         seconds = (time.monotonic() - self.started) * (self.total - self.done) / self.done
-        return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+        return (
+            f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+        )
 
 
 class Progress:

@@ -32,7 +32,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Head:
-    """Which run results are of."""
+    """The identity of the run that the results belong to."""
 
     kind: str
     """"sweep", "diff", "tests", "fuzz"."""
@@ -51,7 +51,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Results:
-    """What a file has."""
+    """The contents of a results file."""
 
     path: Path
     head: Head
@@ -74,7 +74,7 @@ class Results:
 
 
 class LostShards(ZvmlabError):
-    """Not all shards of a run are there, and whole."""
+    """A shard of the run is missing or incomplete."""
 
 
 @contextlib.contextmanager
@@ -112,7 +112,7 @@ class ResultsFile:
             file.write(json.dumps(line) + "\n")
 
     def finish(self, number: int) -> None:
-        """All of these many results are there."""
+        """Mark the file complete with this number of results."""
         self.add({"finished": number})
 
     def mend(self, found: Results) -> None:
@@ -121,7 +121,7 @@ class ResultsFile:
         self.path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
     def read(self) -> Results | None:
-        """What is there; None if nothing is, UsageError if it is something else."""
+        """Read a results file; None if there is none, UsageError if it is something else."""
         try:
             with open(self.path, encoding="utf-8") as file, sense(self.path):
                 text = file.read(MAX_BYTES + 1)

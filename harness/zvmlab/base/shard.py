@@ -37,11 +37,11 @@ class Shard:
 
     @property
     def folder(self) -> str:
-        """As a part of a folder's name; "" if it is the whole."""
+        """The suffix of a folder's name for this shard; "" for the whole."""
         return "" if self.whole else f"-{self.number}-of-{self.count}"
 
     def share(self, items: Sequence[_Item]) -> list[_Item]:
-        """What of the items is its own, in their order."""
+        """The items of this shard, in their order."""
         return list(items[self.number - 1 :: self.count])
 
 

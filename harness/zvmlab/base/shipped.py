@@ -25,7 +25,7 @@ FOLDER = TREE / "artifacts"
 
 @dataclass(frozen=True)
 class Used:
-    """What somebody has asked the cache for."""
+    """The requests for artifacts so far."""
 
     kind: str
     name: str

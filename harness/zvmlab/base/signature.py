@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a file may have changed since it was read, without reading it again.
+"""Detect whether a file may have changed, without reading it again.
 
 A file's time alone does not tell: ``cp -p``, ``rsync -t``, ``tar x`` and a restored backup bring back
 an older one.  They cannot set the time of the inode's last change.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the clone is that this harness is part of."""
+"""The path of the clone that this harness is part of."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whose files we run: our own, those of root, and as root those of whoever called sudo.
+"""Decide whose files we run: our own, root's, and as root those of the caller of sudo.
 
 Somebody who could write to any of them could have anything run in our name.
 """
@@ -26,7 +26,7 @@ def objection(found: os.stat_result) -> str | None:
 
 
 def keep_others_out() -> None:
-    """What this process makes from now on can be written to by nobody whom it would not trust."""
+    """Set the umask: nobody whom this process would not trust can write to its new files."""
     mask = os.umask(stat.S_IWGRP | stat.S_IWOTH)
     if mask & stat.S_IWOTH and (mask & stat.S_IWGRP or _is_of_one_user(os.getegid())):
         os.umask(mask)

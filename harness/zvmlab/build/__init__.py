@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What has to be fetched and built: kernels, emulators, drivers, programs for guests."""
+"""Fetch and build: kernels, emulators, drivers, programs for guests."""

@@ -50,7 +50,7 @@ def first_error(said: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a step is stopped: asked to (SIGTERM) first, and killed if it does not end in time."""
+    """Stop a step: SIGTERM first, SIGKILL if it does not end in time."""
 
     seconds: float = 0.0
     """It has so many to end in; 0: it is killed at once."""
@@ -134,7 +134,7 @@ def run_tool(
     env: Mapping[str, str],
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What *argv* prints on both outputs, and its exit code, whatever that is.
+    """Run *argv*; return its output on both streams and its exit code, whatever that is.
 
     Raises ZvmlabError with *what* at the time limit; timeout(1) ends its children, too.
     """

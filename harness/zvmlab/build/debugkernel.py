@@ -67,13 +67,13 @@ def debug_kernel(name: str, progress: Progress | None = None) -> Kernel:
 
 
 def gcov_folder(kernel: Kernel) -> Path | None:
-    """Where the notes of a coverage kernel are; None for other kernels."""
+    """The folder with a coverage kernel's notes; None for other kernels."""
     folder = kernel.image.parent.parent / GCOV
     return folder if (folder / BUILT_IN).is_file() else None
 
 
 class _Build:
-    """How one of the kernels is built."""
+    """The build of one of these kernels."""
 
     def __init__(self, name: str, source: Source, progress: Progress) -> None:
         self._name = name
@@ -123,7 +123,7 @@ class _Build:
             )
 
     def _keep_notes(self, tree: Path, gcov: Path) -> None:
-        """What gcov needs beside the counts, and where the kernel says that these belong."""
+        """Keep gcov's notes, and the path that the kernel gives their counts."""
         for file in self._counted:
             notes = tree / file.path.with_suffix(NOTES)
             if not notes.is_file():
@@ -135,7 +135,7 @@ class _Build:
 
 
 def _arrange(tree: Path, into: Path) -> None:
-    """What is kept of the built tree, laid out as a kernel package."""
+    """Lay out the built tree as a kernel package, without the rest of it."""
     version = (tree / "include/config/kernel.release").read_text(encoding="ascii").strip()
     boot = into / "boot"
     boot.mkdir()

@@ -39,7 +39,7 @@ _CHECKPATCH = re.compile(r"^.*?(mon_\w+\.[ch]|Kbuild|Makefile):(\d+): \w+:([A-Z_
 
 
 def _say(argv: list[str], cwd: Path, env: dict[str, str] | None = None) -> str:
-    """What a tool prints, whatever its exit code."""
+    """Return a tool's output, whatever its exit code."""
     whole = {**os.environ, "LC_ALL": "C.UTF-8", **(env or {})}
     return run_tool(argv[0], argv, TOOL_SECONDS, whole, cwd).stdout
 
@@ -108,7 +108,7 @@ def _checkpatch(scripts: Path, source: Path) -> Iterator[str]:
 
 
 def _coccinelle(scripts: Path, source: Path) -> Iterator[str]:
-    """What the semantic patches report."""
+    """Run the semantic patches; return their reports."""
     env = {
         **{"MODE": "report", "KBUILD_EXTMOD": str(source), "srctree": ".", "objtree": "."},
         **{"LINUXINCLUDE": "", "V": "0", "C": "0", "J": str(len(os.sched_getaffinity(0)))},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a dynamic program for the guest names: its loader, and the libraries that it needs.
+"""Read a dynamic program's loader and libraries for the guest.
 
 Read here, because a machine without compilers has no readelf.
 """
@@ -33,7 +33,7 @@ def _text(data: bytes, at: int) -> str:
 
 
 def _offset(loads: list[tuple[int, int, int]], address: int) -> int:
-    """Where in the file that address is."""
+    """The file offset of that address."""
     for offset, start, size in loads:
         if start <= address < start + size:
             return offset + address - start

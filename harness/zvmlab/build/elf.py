@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the beginning of a file says of it: a program for which machine, a kernel for s390x?"""
+"""Recognise files by their first bytes: a program for a machine, a kernel for s390x."""
 
 from __future__ import annotations
 

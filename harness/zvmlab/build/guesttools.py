@@ -170,7 +170,7 @@ def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
 
 
 def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
-    """What is_tool() knows, and all that it needs, for ``GuestConfig.files``."""
+    """A tool that is_tool() knows, with everything that it needs, for ``GuestConfig.files``."""
     if not is_tool(name):
         tools = [*LINKED, *DEBIAN]
         raise UsageError(

@@ -103,7 +103,7 @@ def headers(progress: Progress) -> Path:
 
 
 def core(root: Path) -> list[Module]:
-    """What the port uses: core and control layer."""
+    """The folders that the port uses: core and control layer."""
     return closure(root, PORT)[1:]
 
 

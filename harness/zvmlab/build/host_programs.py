@@ -104,7 +104,7 @@ def _executables(root: Path) -> Iterator[Path]:
 
 
 def _patchelf(*arguments: str) -> str | None:
-    """What it prints; None if it refuses."""
+    """Run patchelf; return its output, None if it refuses."""
     try:
         done = subprocess.run(
             ["patchelf", *arguments],

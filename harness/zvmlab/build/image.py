@@ -106,7 +106,7 @@ def _relative(path: str) -> str:
 
 
 def agent_source() -> Path:
-    """Where the agent's source is: beside this package in a clone."""
+    """The folder of the agent's source: beside this package in a clone."""
     folder = TREE / "guest" / "agent"
     if not (folder / "Makefile").is_file():
         raise CannotRun(f"{folder} is missing; only a clone of zvmlab can build the agent")
@@ -114,7 +114,7 @@ def agent_source() -> Path:
 
 
 def compiler_version() -> bytes:
-    """What the compiler for the guest says of itself, the Debian revision included."""
+    """The version of the guest's compiler, including the Debian revision."""
     try:
         return subprocess.run(
             [COMPILER, "--version"], check=True, capture_output=True, timeout=30

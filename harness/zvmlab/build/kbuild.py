@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How Linux is built here: the programs, make's words, its configuration."""
+"""Parameters of Linux builds: programs, words of make, environment."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def need_tools(what: str) -> None:
 
 
 def cpus() -> int:
-    """How many jobs make is given."""
+    """The number of jobs for make."""
     return len(os.sched_getaffinity(0))
 
 

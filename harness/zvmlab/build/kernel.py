@@ -54,7 +54,7 @@ def is_large(name: str) -> bool:
 
 
 def slowness(name: str) -> float:
-    """How much longer than on Debian's kernels a test may take on this one."""
+    """Factor by which tests take longer on this kernel than on Debian's."""
     return DEBUG_SLOWNESS if is_debug(name) else 1.0
 
 
@@ -82,7 +82,7 @@ def unpack(deb: Path, folder: Path) -> None:
 
 
 def unpacked(suite: str, folder: Path) -> Kernel:
-    """What a cache entry holds."""
+    """The unpacked contents of a cache entry."""
     trees = module_trees(folder)
     if len(trees) == 1:
         version = trees[0].name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is corrected in the debug kernel's source before it is built.
+"""Corrections of the debug kernel's source before it is built.
 
 Linux' proofs of RCU's use, which come with those of locks, wait during boot for a
 grace period of RCU-tasks.  Whoever makes grace periods holds a mutex meanwhile: the

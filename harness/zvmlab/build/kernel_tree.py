@@ -151,7 +151,7 @@ def _noted(work: Path) -> dict[str, str]:
 
 
 def _noted_files(work: Path) -> Files:
-    """What was in the tree's files at the last build; nothing if there was none."""
+    """The files of the tree as noted at the last build; empty if there was none."""
     try:
         found = json.loads((work / "files").read_text(encoding="utf-8", errors="surrogateescape"))
         return {name: (sign, contents) for name, (sign, contents) in found.items()}
@@ -191,7 +191,7 @@ class _Build:
         self._lock = -1
 
     def kernel(self) -> Kernel:
-        """What is there, if the tree is as it was; else what make gives."""
+        """Return the built kernel if the tree is unchanged, else build it."""
         what, say = f"{self._shown} ({self._tree})", self._progress.say
         with locked_within(self._work.name, LOCK_SECONDS, what, say) as self._lock:
             state, noted = tree_state(self._tree), _noted(self._work)
@@ -210,7 +210,7 @@ class _Build:
 
     @property
     def _kind(self) -> str:
-        """Of the entries of this build."""
+        """The kind of this build's cache entries."""
         return f"linux-built-{self._key}"
 
     def _look_closely(self, state: TreeState, noted: dict[str, str], built: Path | None) -> Path:
@@ -312,7 +312,7 @@ class _Build:
             self._out.mkdir()
 
     def _built_of(self, before: TreeState, files: Files) -> Files:
-        """What was in the files while make was at work: of those that changed nothing is known."""
+        """The files as make saw them; a file that changed meanwhile is left out."""
         after = tree_state(self._tree)
         now = changes(files, read_files(self._tree, after, files))
         kept = before.files.keys() & after.files.keys()

@@ -207,7 +207,7 @@ def _note_file(suite: str) -> Path:
 
 
 def _note(suite: str, folder: str, age: float = 0) -> None:
-    """What has been found for the suite, as if that was *age* seconds ago."""
+    """Note the version found for the suite, as of *age* seconds ago."""
     noted = _note_file(suite)
     scratch = noted.with_name(f".{noted.name}.{os.getpid()}")
     scratch.write_text(folder, encoding="ascii")
@@ -217,7 +217,7 @@ def _note(suite: str, folder: str, age: float = 0) -> None:
 
 
 def _noted(suite: str) -> Kernel | None:
-    """What was found last time, if that is not too long ago and whole."""
+    """The version noted last time, if the note is recent and complete."""
     file = _note_file(suite)
     try:
         name = file.read_text(encoding="ascii").strip()

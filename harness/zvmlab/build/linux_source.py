@@ -38,12 +38,12 @@ class Source:
 
     @property
     def tarball(self) -> str:
-        """Where the tarball is in the unpacked package."""
+        """The path of the tarball in the unpacked package."""
         return f"usr/src/{self.package}.tar.xz"
 
 
 def tarball(source: Source) -> Path:
-    """Where it is in the cache."""
+    """The path of the tarball in the cache."""
     return cache_root() / _kept(source) / source.tarball
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each folder of C says of itself: its ``module.mk``, which make reads as well.
+"""Read ``module.mk``, the description of a folder of C that make reads as well.
 
 ``ci/modules.mk`` explains the keys.  ``python3 -m zvmlab.build.module_mk`` checks all of the clone and
 prints a line for each module: its folder, options for the compiler, sources, with tabs between them.
@@ -160,7 +160,7 @@ def include_folders(root: Path, module: Module) -> list[str]:
 
 
 def files(root: Path, modules: Sequence[Module]) -> Iterator[Path]:
-    """All that these modules are made of, headers and ``module.mk`` included."""
+    """All files of these modules, with headers and ``module.mk``."""
     for module in modules:
         yield from our_sources(root / module.name)
 

@@ -60,7 +60,7 @@ _USELESS = (
 
 @dataclass(frozen=True)
 class Build:
-    """What modules for a kernel are built with."""
+    """The parameters of a build of modules for a kernel."""
 
     folder: Path
     """KDIR: the kernel's build folder."""
@@ -97,7 +97,7 @@ def driver_module(kernel: Kernel, progress: Progress | None = None) -> Path:
 def built_module(
     source: Path, module: str, kernel: Kernel, progress: Progress | None = None
 ) -> Path:
-    """The one of built_modules() whose file has that name."""
+    """Return the entry of built_modules() whose file has that name."""
     found = built_modules(source, kernel, progress)
     if module_name(module) not in found:
         raise UsageError(f"{source} builds {', '.join(found)}, and no {module}")
@@ -146,7 +146,7 @@ def built_modules(
 
 
 def _need_programs(kernel: Kernel) -> None:
-    """What of this machine modules are built with; the compiler for Debian's kernels is fetched."""
+    """Check the programs for building modules; fetch the compiler for Debian's kernels."""
     needed = ("make", "patchelf") if kernel.suite in DEBIAN else ("make",)
     missing = [name for name in needed if not shutil.which(name)]
     if missing:
@@ -156,7 +156,7 @@ def _need_programs(kernel: Kernel) -> None:
 
 
 def sources_of(folder: Path) -> list[Path]:
-    """What a folder is built from; without what an earlier build has left, and hidden folders."""
+    """The sources in a folder, without files of an earlier build and hidden folders."""
     if not any((folder / name).is_file() for name in _MAKEFILES):
         raise UsageError(
             f"{folder} has no Kbuild and no Makefile; write 'obj-m := NAME.o' into a Kbuild there"
@@ -238,7 +238,7 @@ def _stamp(kernel: Kernel, build: Build) -> Iterator[str | Path]:
 
 
 def build_folder(kernel: Kernel, progress: Progress | None = None) -> Build:
-    """What modules for this kernel are built with; fetched if need be."""
+    """The kernel's folder to build modules in; fetched if need be."""
     if kernel.suite in DEBIAN:
         return _of_debian(kernel, progress or Progress())
     folder = kernel.modules / "build" if kernel.modules else None

@@ -97,7 +97,7 @@ def _plain(name: str) -> str:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a module's .modinfo asks for; *before* and *after* are soft: names or aliases."""
+    """The requests in a module's .modinfo; *before* and *after* are soft: names or aliases."""
 
     needs: tuple[str, ...]
     before: tuple[str, ...]
@@ -259,7 +259,7 @@ def module_graph(kernel: Kernel, names: Sequence[str]) -> dict[str, Module]:
 
 
 def all_needed(graph: Mapping[str, Module], name: str) -> list[str]:
-    """What a module cannot be without, however deep, in the order of a line of modules.dep.
+    """All modules that a module needs, however deep, in the order of a line of modules.dep.
 
     modprobe loads such a line from its end to its beginning, as depmod(8) means it.
     """
@@ -276,7 +276,7 @@ def all_needed(graph: Mapping[str, Module], name: str) -> list[str]:
 
 
 def load_steps(graph: Mapping[str, Module], name: str) -> dict[str, bool]:
-    """What loading a module takes: names in load order, the module's own among them.
+    """The steps to load a module: names in load order, including its own.
 
     The value tells whether all fails with that step; others may fail alone.
     """

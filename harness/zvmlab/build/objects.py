@@ -18,7 +18,7 @@ SECONDS = 600
 
 
 def object_name(file: str) -> str:
-    """How the object file of a source is called."""
+    """The name of a source's object file."""
     return file.replace("/", "-") + ".o"
 
 

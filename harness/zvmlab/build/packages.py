@@ -382,7 +382,7 @@ class Suite:
             _run(argv, self._conf, DOWNLOAD_SECONDS, into)
 
     def _write_sources(self) -> None:
-        """Where the lists come from."""
+        """Write the sources of the lists."""
         signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
         kind = "deb-src" if self.source else "deb"
         # What is in backports depends on the release that it is for.
@@ -392,7 +392,7 @@ class Suite:
         _replace(self._folders() / "sources.list", "".join(lines))
 
     def _folders(self) -> Path:
-        """What apt needs there; the folder of all."""
+        """Make the folders that apt needs; return their top."""
         home = self._home
         for folder in ("lists/partial", "archives/partial", "empty"):
             (home / folder).mkdir(parents=True, exist_ok=True)

@@ -51,7 +51,7 @@ def _without_the_file(words: list[str]) -> Iterator[str]:
 
 
 def _decides(options: tuple[str, ...]) -> tuple[str, ...]:
-    """All that must be the same for gcc to take a precompiled header: folders need not."""
+    """Everything that must be equal for gcc to take a precompiled header; folders need not."""
     return tuple(word for word in options if not word.startswith("-I"))
 
 
@@ -66,7 +66,7 @@ def option_sets(commands: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def headers(rule: str) -> list[str]:
-    """What a rule for make, as -MF has it written, says that a file is made of."""
+    """The files in a rule for make, as -MF has it written."""
     return rule.replace("\\\n", " ").split(":", 1)[-1].split()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tools for the guest are called, and what they are linked with."""
+"""Names of the tools for the guest, and the libraries that they are linked with."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel source tree is configured with, and what it makes of that.
+"""The configuration of a kernel source tree: requested, and as make wrote it.
 
 A minimal kernel has what `guest/kernel.config` names and nothing else, a full one all of
 Debian's, or of a file of the user's, with our lines over it: `guest/full.config` says what
@@ -55,7 +55,7 @@ class Wanted:
 
 
 def wanted(name: TreeName, series: str, debian: Callable[[], str]) -> Wanted:
-    """What is asked for, of a tree of that series; *debian* gives Debian's for a kernel like it."""
+    """The configuration for a tree of that series; *debian*: Debian's, of a similar kernel."""
     base = None
     if name.config != MINIMAL:
         base = debian() if name.config == FULL else _text(name)
@@ -88,7 +88,7 @@ def _text(name: TreeName) -> str:
 
 
 def judge(ours: str, made: str, kconfigs: Iterable[str], place: str) -> str | None:
-    """What of our lines the configuration *made* lacks, as a sentence; None: nothing.
+    """A sentence about lines of ours that the configuration *made* lacks; None if it has all.
 
     UsageError if a guest cannot do without it.
     """
@@ -126,7 +126,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _known(names: Iterable[str], kconfigs: Iterable[str]) -> set[str]:
-    """Those of the names CONFIG_NAME that a tree describes."""
+    """The names CONFIG_NAME that a tree describes."""
     described: set[str] = set()
     for file in kconfigs:
         try:

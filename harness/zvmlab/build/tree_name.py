@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a kernel source tree is named, and whether one can be built.
+"""Names of kernel source trees, and whether one can be built.
 
     TREE[:CONFIG][:debug]      TREE: a folder, or source:6.1, Debian's source of that series
                                CONFIG: minimal (default), full, or a file, with a "/"
@@ -27,7 +27,7 @@ _MOST_OF_MAKEFILE = 4096
 
 @dataclass(frozen=True)
 class TreeName:
-    """What the user has named."""
+    """The tree that the user named."""
 
     place: str
     """The folder, or "source:6.1"."""
@@ -43,7 +43,7 @@ class TreeName:
 
     @property
     def short(self) -> str:
-        """As reports name it: without the folder's own folders."""
+        """The name in reports: without the folder's own folders."""
         place = self.place if self.series else Path(self.place).expanduser().resolve().name
         config = [] if self.config == MINIMAL else [Path(self.config).name]
         return ":".join([place, *config, *([DEBUG_WORD] if self.debug else [])])
@@ -55,7 +55,7 @@ class TreeName:
 
 
 def tree_name(name: str) -> TreeName | None:
-    """What a kernel's name says, if that is the name of a tree; UsageError if its words are wrong."""
+    """Parse the name of a tree; None if it is none, UsageError if its words are wrong."""
     if Path(name).expanduser().exists():
         return TreeName(name) if is_tree(Path(name).expanduser()) else None
     place, *words = name.split(":")
@@ -104,7 +104,7 @@ def is_tree(folder: Path) -> bool:
 
 
 def series_of(tree: Path) -> str:
-    """As 6.1; UsageError if the tree does not say it."""
+    """The series, such as 6.1; UsageError if the tree does not say it."""
     try:
         with open(tree / "Makefile", encoding="utf-8", errors="replace") as file:
             head = file.read(_MOST_OF_MAKEFILE)

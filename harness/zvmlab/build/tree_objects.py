@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a build of Linux has made of files that make would not look at again.
+"""Objects in a tree that make would not build again, although it should.
 
 make compiles what has a later time than its object.  A file that gets an older time back, as from
 ``cp -p``, goes unnoticed, and so does one that is no longer there: kbuild lets its object stay.  Such
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[\w.+-]+")
 
 
 def older(tree: Path, names: Iterable[str], ended_ns: int) -> frozenset[str]:
-    """Those of the tree's files that a build which ended then may be taken to be newer than."""
+    """The files of the tree that are no newer than the end of a build."""
     found = set()
     for name in names:
         try:
@@ -65,7 +65,7 @@ def remove_outdated(
 
 
 def _words(text: str) -> Iterator[str]:
-    """Those of a .cmd file; a header's name has in it how it was included, as in "a/../b.h"."""
+    """The words of a .cmd file; a header's name shows how it was included, as in "a/../b.h"."""
     return (os.path.normpath(word) if "/../" in word else word for word in text.split())
 
 

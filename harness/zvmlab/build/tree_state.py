@@ -34,7 +34,7 @@ Files = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True)
 class TreeState:
-    """Of a tree at one moment."""
+    """The state of a tree at one moment."""
 
     all: str
     """Hash of all signatures; "" if a change from now on might leave them as they are."""
@@ -49,7 +49,7 @@ class TreeState:
 
 
 def tree_state(tree: Path) -> TreeState:
-    """How the tree is now."""
+    """Read the tree's current state."""
     now = time.time_ns()
     files = dict(_walk(str(tree)))
     settled = frozenset(name for name, found in files.items() if is_settled(found, now))
@@ -93,7 +93,7 @@ def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def read_files(tree: Path, state: TreeState, known: Files) -> Files:
-    """What is in each file now; those with the signature that *known* has are not read."""
+    """Hash each file, except those whose signature *known* has."""
     files = {}
     for name, found in state.files.items():
         now = signature(found)
@@ -139,7 +139,7 @@ class Changes:
 
 
 def changes(known: Files, files: Files) -> Changes:
-    """What is different since *known*."""
+    """The differences from *known*."""
     changed = (name for name in files.keys() & known.keys() if files[name][1] != known[name][1])
     gone, new = known.keys() - files.keys(), files.keys() - known.keys()
     return Changes(frozenset(changed), frozenset(new), frozenset(gone))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the TAB key offers, for bash, zsh and fish, made from what the programs say of themselves.
+"""Completion for bash, zsh and fish, made from the programs' own help.
 
     tree = of_parser("zvmlab", parser())              # argparse
     tree = of_help("taskmon", ask(Path("taskmon")))   # a program of tools/, by its --help
@@ -54,7 +54,7 @@ class Command:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What may stand in place of a word without a dash, if that is known."""
+        """The possible words in place of a word without a dash, if they are known."""
         own = [value for option in self.options if not option.names for value in option.values]
         return tuple([command.name for command in self.commands] + own)
 
@@ -76,7 +76,7 @@ class Command:
 
 
 def of_parser(name: str, parser: argparse.ArgumentParser, text: str = "") -> Command:
-    """What a parser takes; what its help leaves out is left out."""
+    """Read the commands and options of a parser, without those that its help hides."""
     options: list[Option] = []
     commands: list[Command] = []
     for action in parser._actions:
@@ -102,7 +102,7 @@ _MORE = re.compile(r"^ {20,}(\S.*)$")
 
 
 def of_help(name: str, ask: Ask) -> Command:
-    """What a program takes whose help looks as those of tools/ do."""
+    """Read the commands and options of a program from its help, if it looks like that of tools/."""
     found = _of_help(name, ask, (), "")
     if not found.options:
         raise CannotRun(f"the help of {name} lists no options")
@@ -274,7 +274,7 @@ def fish(command: Command) -> str:
 
 
 def _fish(text: str) -> str:
-    """As one word of fish, whose quotes know two escapes only."""
+    """Quote a word for fish, whose quotes know two escapes only."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -324,7 +324,7 @@ def _print(arguments: argparse.Namespace) -> int:
 
 
 def _own(shell: str) -> str:
-    """That of zvmlab: every new shell may ask for it, and it takes all commands' modules."""
+    """The completion of zvmlab itself, cached: it has to import all commands."""
     try:
         state = state_of([_PACKAGE])
         found = recall("completion", shell, state)

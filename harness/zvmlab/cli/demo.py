@@ -37,7 +37,7 @@ _READ_SIZES = (65536, 4096, 1000, 13)
 
 @dataclass(frozen=True)
 class Row:
-    """What the table shows of a set."""
+    """A row of the table: one set."""
 
     number: int
     kind: str

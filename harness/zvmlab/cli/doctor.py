@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is missing on this machine, and how to get it."""
+"""Report what this machine lacks, and how to install it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Package:
 
     @property
     def name(self) -> str:
-        """What it is called in a message."""
+        """The name in messages."""
         return self.names[0]
 
 
@@ -74,7 +74,7 @@ def read_packages(path: Path = PACKAGES) -> list[Package]:
 
 
 def installed(names: Iterable[str]) -> set[str]:
-    """Those of the Debian packages that are installed."""
+    """The Debian packages that are installed, of these."""
     argv = ["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package}\n", *names]
     try:
         listing = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)

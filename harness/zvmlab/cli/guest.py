@@ -261,7 +261,7 @@ def _local_program(text: str) -> Path | None:
 
 
 def _stdin() -> bytes:
-    """What is piped in; a terminal is left alone."""
+    """Read piped input; leave a terminal alone."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return b""
     data = sys.stdin.buffer.read(STDIN_MAX + 1)
@@ -281,7 +281,7 @@ def _guest_argv(program: str, arguments: list[str], files: dict[str, Path]) -> l
 
 
 def _exit_status(result: RunResult, limit: float) -> int:
-    """As a shell gives it."""
+    """The exit status as a shell has it."""
     if result.timed_out:
         raise Timeout(f"'{' '.join(result.argv)}' did not end within {limit:g} s in the guest")
     if result.signal is not None:
@@ -357,7 +357,7 @@ def _guest(config: GuestConfig, keep: Path | None) -> Iterator[Guest]:
 
 
 def load_modules(guest: Guest) -> None:
-    """What --module named."""
+    """Load the modules of --module."""
     for name in guest.config.modules:
         guest.agent.modprobe(Path(name).stem if "/" in name else name).check()
 
@@ -373,7 +373,7 @@ def _connect_console(guest: Guest) -> socket.socket:
 
 
 def _set_up(guest: Guest) -> str:
-    """What an interactive guest has when its user is told that it is there."""
+    """Prepare an interactive guest before the user is told that it is ready."""
     from zvmlab.monitor.monitor import start_monitor
 
     guest.boot()

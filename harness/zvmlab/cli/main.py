@@ -57,7 +57,7 @@ class Parser(HelpParser):
         self.exit(2, f"zvmlab: {harmless(message)}; see {self.prog} --help\n")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """What a command does not know is told by its own parser, which knows what it has."""
+        """Report unknown words by the parser of the sub-command, which knows its options."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             options = [word for action in self._actions for word in action.option_strings]
@@ -134,7 +134,7 @@ def _explain(error: ZvmlabError) -> None:
 
 @contextlib.contextmanager
 def _told_of_busy_machine() -> Iterator[None]:
-    """Whether the block succeeds or not, its user is told why it took so long.
+    """After the block, tell its user if a busy machine made it slow, even if it failed.
 
     Only a person is: what a program reads must not depend on what else the machine does.
     """

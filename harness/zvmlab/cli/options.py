@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What several sub-commands have in common: how they are made, and their options."""
+"""Options that several sub-commands share, and how a sub-command is made."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def driver_option(parser: argparse.ArgumentParser) -> None:
 
 
 def guest_options(parser: argparse.ArgumentParser) -> None:
-    """What any command that starts a guest lets its user choose."""
+    """Add the options of every command that starts a guest."""
     kernel_option(parser)
     parser.add_argument(
         "--cpus",

@@ -70,7 +70,7 @@ def _chosen(arguments: argparse.Namespace) -> tuple[Layout, ...]:
 
 
 def run_records(arguments: argparse.Namespace) -> int:
-    """What was asked for, on standard output."""
+    """Print the requested records."""
     release = None if arguments.release is None else monrec.parse_release(arguments.release)
     if arguments.markdown:
         if arguments.domain is not None or release is not None:
@@ -111,7 +111,7 @@ def _releases(first: int, last: int) -> str:
 
 
 def _known(layout: Layout) -> str:
-    """How much of z/VM 5.3's layout there is."""
+    """How complete the layout of z/VM 5.3 is, in words."""
     if layout.complete:
         return "whole"
     return "in part" if layout.fields else "name only"

@@ -58,7 +58,7 @@ def _number(text: str, most: float) -> float | None:
 
 
 def speed(text: str) -> float | None:
-    """What --pace says; None: as fast as can be."""
+    """The speed of --pace; None: as fast as possible."""
     if text == "max":
         return None
     value = 1.0 if text == "original" else _number(text, 1e6)
@@ -68,7 +68,7 @@ def speed(text: str) -> float | None:
 
 
 def run_redeliver(arguments: argparse.Namespace) -> int:
-    """What was delivered, on standard output."""
+    """Deliver the recording, and print the counts."""
     from zvmlab.mondata.recorded import recorded  # only this command needs them
     from zvmlab.monitor.redeliver import Redelivery
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What packages of zvmlab have in them, so that guests need no compiler: zvmlab.base.shipped.
+"""Copy artifacts into zvmlab's packages, so that guests need no compiler: zvmlab.base.shipped.
 
 ``python3 -m zvmlab.cli.ship PACKAGE FOLDER`` builds it where need be and copies it into
 FOLDER/KIND-KEY, under the names under which the installed zvmlab looks for it.

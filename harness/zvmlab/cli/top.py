@@ -107,7 +107,7 @@ def _start(argv: list[str], stdin: int) -> subprocess.Popen[bytes]:
 
 
 def _complain(process: subprocess.Popen[bytes]) -> None:
-    """Nothing comes any more: what monread has to say, if it did not like the data."""
+    """Report that no data come any more, with monread's complaint if it has one."""
     assert process.stderr is not None
     said = process.stderr.read().decode(errors="replace").splitlines()
     if process.wait(_END_SECONDS) and said and said[0].startswith("monread: "):

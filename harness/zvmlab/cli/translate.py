@@ -31,7 +31,7 @@ _END_NO_LINE = frozenset("\uff08\u300a\u300c\u300e\u201c\u2018([{")
 
 
 def languages(environment: Mapping[str, str]) -> list[str]:
-    """Those that the user asks for, as the C library has it: none in the locale C."""
+    """The languages that the user asks for, by the rules of the C library; none in the locale C."""
     names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     locale = next((name for name in names if name), "C")
     if locale in ("C", "POSIX"):
@@ -40,7 +40,7 @@ def languages(environment: Mapping[str, str]) -> list[str]:
 
 
 def folders(tree: Path = TREE) -> Iterator[Path]:
-    """Where catalogues may be: what was built in the tree, what was installed beside it."""
+    """The folders that may have catalogues: built in the tree, or installed beside it."""
     yield tree / "build/locale"
     yield tree.parent.parent / "share/locale"
 
@@ -62,7 +62,7 @@ def catalogue(wanted: list[str], encoding: str | None) -> gettext.NullTranslatio
 
 
 def texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    """What the help of a parser and of those below it consists of: where, and the text."""
+    """All texts in the help of a parser and of the parsers below it: place and text."""
     name = parser.prog
     for text in (parser.description, parser.epilog):
         if text:
@@ -174,7 +174,7 @@ class _Wide(argparse.HelpFormatter):
 
 
 def columns(text: str) -> int:
-    """How many a terminal needs for it."""
+    """The number of columns that a terminal needs for the text."""
     return sum(
         0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
         for c in text

@@ -35,7 +35,7 @@ _RESULT = re.compile(rf"{OUT}/[^\s=:,]+")
 
 
 def segment(config: Config) -> str:
-    """As the guest's CP wants it defined."""
+    """The definition of the segment for the guest's CP."""
     place = config.segment
     return f"MONDCSS {place.start:X}-{place.start + place.pages - 1:X} SC RSTD"
 
@@ -57,7 +57,7 @@ def _recorded(found: ModelSet) -> Recorded:
 
 
 def sets(model: Model) -> Iterator[Recorded]:
-    """What is delivered of it."""
+    """The data sets to deliver."""
     return map(_recorded, model.sets())
 
 

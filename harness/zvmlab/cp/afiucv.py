@@ -95,7 +95,7 @@ class AfIucvStream:
         self._sent = 0
 
     def end(self) -> dict[str, int | str]:
-        """What makes another stream of the same peer go on for this one, as arguments."""
+        """Arguments with which another stream of the same peer continues this one."""
         return {"path": self.path, "flags": self._flags, "user": self.user, "name": self.name}
 
     def send(self, data: bytes, timeout: float = 30.0) -> None:

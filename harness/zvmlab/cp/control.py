@@ -58,7 +58,7 @@ class Event:
 
 @dataclass(frozen=True)
 class CpResponse:
-    """What CP answered to a command."""
+    """CP's answer to a command."""
 
     response: str
     rc: int

@@ -37,7 +37,7 @@ def write(control: Control, device: int, block: int, data: bytes) -> None:
 
 
 def read(control: Control, device: int, block: int, blocks: int) -> bytes:
-    """So many blocks of 512 bytes."""
+    """Read this number of blocks of 512 bytes."""
     parts = []
     for at in range(0, blocks, _MOST):
         answer = control.execute(
@@ -59,5 +59,5 @@ def complete(control: Control, request: int | None = None) -> None:
 
 
 def requests(control: Control) -> list[DiskRequest]:
-    """Those of whose end the guest has still to be told."""
+    """The requests whose end the guest has not been told yet."""
     return [DiskRequest(**one) for one in control.execute("query-disks")["requests"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a fault rule can say: points, kinds and members, as CP's control socket publishes them.
+"""Points, kinds and members of fault rules, as CP's control socket publishes them.
 
 ``docs/control-schema.json`` is what CP answers to ``query-schema``; a test holds one to the
 other.  So ``zvmlab faults`` needs no guest, and a wrong rule is refused before one starts.

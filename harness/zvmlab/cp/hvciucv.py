@@ -31,7 +31,7 @@ _COMPLETIONS = (EventType.PRIO_COMPLETE, EventType.MSG_COMPLETE)
 
 
 class Type(enum.IntEnum):
-    """What a message is about; the guest ignores all but WINDOW and DATA."""
+    """The subject of a message; the guest ignores all but WINDOW and DATA."""
 
     ERROR = 0x01
     ENVIRONMENT = 0x02
@@ -146,7 +146,7 @@ class IucvTerminal:
         return None
 
     def read(self, timeout: float = SECONDS) -> bytes:
-        """What the guest writes next; nothing if it has severed the path."""
+        """Read the guest's next output; empty if it has severed the path."""
         return self._read(Limit(timeout))
 
     def _read(self, limit: Limit) -> bytes:
@@ -158,7 +158,7 @@ class IucvTerminal:
         return found.data
 
     def read_until(self, end: bytes, timeout: float = SECONDS) -> bytes:
-        """All that the guest writes up to *end*; TerminalGone if it severs before."""
+        """Read the guest's output up to *end*; TerminalGone if it severs before."""
         limit = Limit(timeout)
         found = b""
         while end not in found:

@@ -102,6 +102,6 @@ def words_of(image: bytes, fields: Fields, number: Callable[[str, int], str] | N
 
 
 def message_fields(what: str, image: bytes) -> Fields:
-    """Of a function that is about a message."""
+    """The fields of a function about a message."""
     in_list = image[2] & Flag.RMDATA and what in _WITH_DATA
     return (*CLASSES, *(DATA if in_list else LENGTH), *(ANSWER if what == "send" else ()))

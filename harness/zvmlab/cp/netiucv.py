@@ -109,7 +109,7 @@ class Link:
                 return self.peer.receive(self.path, event.msgid, event.trgcls, event.length)
 
     def packets(self, timeout: float = SECONDS) -> list[bytes]:
-        """Those of the guest's next message."""
+        """The packets of the guest's next message."""
         return unpack(self.message(timeout))
 
     def await_sever(self, timeout: float = SECONDS) -> bytes:

@@ -106,7 +106,7 @@ def files(control: Control, user: str, queue: str = READER) -> list[SpoolFile]:
 
 
 def read(control: Control, file: SpoolFile) -> bytes:
-    """All of its records."""
+    """Read all of its records."""
     parts: list[bytes] = []
     first = 0
     while True:
@@ -120,5 +120,5 @@ def read(control: Control, file: SpoolFile) -> bytes:
 
 
 def limits(control: Control, **limit: int) -> None:
-    """How many *pages* all files may have, and how many *files* each user; not given: all."""
+    """Set limits: *pages* of all files together, *files* of each user; without: unlimited."""
     control.execute("spool-limits", **limit)

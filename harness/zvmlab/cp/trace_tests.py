@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where each test begins in a trace that several tests share: ``tests.jsonl`` beside the trace.
+"""Mark where each test begins in a shared trace: ``tests.jsonl`` beside the trace.
 
 One line for each test, ``{"test": NAME, "begin": BYTES}``: so long was the trace then.
 """

@@ -64,7 +64,7 @@ class Record:
 
     @property
     def track(self) -> str:
-        """What the record belongs to in a timeline."""
+        """The row of a timeline that the record belongs to."""
         if self.cpu is not None:
             return f"CPU {self.cpu}"
         return str(self.fields.get("user", "CP"))
@@ -286,7 +286,7 @@ def _without_event(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which records are shown, and how; patterns as of a shell, none: all."""
+    """The records to show, and in which form; patterns as in a shell, none: all."""
 
     calls: tuple[str, ...] = ()
     """Names of calls: "iucv.*"."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is not the same in two runs of a scenario: one entry for each thing that differs.
+"""Compare two runs of a scenario: one entry for each difference.
 
 What is compared, and by which name (*aspect*) a difference goes:
 
@@ -60,7 +60,7 @@ def _joined(lengths: Sequence[int], size: int) -> list[int]:
 
 
 def _lengths(stream: bytes) -> list[int] | None:
-    """Of elements and records in turn; None if the last is not whole."""
+    """The lengths of elements and records in turn; None if the last is cut."""
     try:
         parts = parse_set(stream)
     except BadStream:

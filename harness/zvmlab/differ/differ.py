@@ -60,7 +60,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is compared: scenarios by name or FILE.py:NAME, then so many sets made up.
+    """The comparison: scenarios by name or FILE.py:NAME, then a number of made-up sets.
 
     With *keep* the logs stay even if everything is explained.
     """
@@ -94,7 +94,7 @@ class Plan:
         return bool(self.pair.explained) and named and self.shard.whole
 
     def identity(self, kernel_version: str) -> dict[str, Any]:
-        """What must be the same for results to belong together."""
+        """Values that must be equal for results to belong together."""
         pair = self.pair
         return {
             "kernel": kernel_version,
@@ -137,7 +137,7 @@ class Compared:
 
     @property
     def unexplained(self) -> list[Difference]:
-        """What nothing is known of."""
+        """The differences without an explanation."""
         return [difference for difference, why in self.found if why is None]
 
 

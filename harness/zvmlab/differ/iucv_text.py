@@ -39,7 +39,7 @@ class Names:
     _users: dict[str, Names] = field(default_factory=dict)
 
     def of(self, user: str) -> Names:
-        """Those of another user."""
+        """The entries of another user."""
         return self._users.setdefault(user, Names(self.agent))
 
     def connected(self, path: int, partner: str = "") -> str:
@@ -50,7 +50,7 @@ class Names:
         return name
 
     def partner(self, path: str) -> str:
-        """Whom it leads to, if that is known."""
+        """The user at the other end of a path; "" if unknown."""
         return self._partners[path]
 
     def path(self, path: int) -> str | None:
@@ -129,7 +129,7 @@ def event_text(image: bytes, names: Names, who: str = "") -> str | None:
 
 
 def _message_words(kind: int, image: bytes, path: str, names: Names) -> str:
-    """What an event says of its message."""
+    """Describe the message of an event in words."""
     data = image[2] & Flag.RMDATA
     if kind in _COMPLETE:
         fields = (("audit", 8, 3), *(DATA if data else ()), *CLASSES[1:], *ANSWER)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a differential run found: text for people, plain data for programs."""
+"""The report of a differential run: text for people, plain data for programs."""
 
 from __future__ import annotations
 

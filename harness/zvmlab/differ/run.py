@@ -28,7 +28,7 @@ _NOT_IN_A_NAME = re.compile(r"[^\w.-]")
 
 @dataclass
 class Observed:
-    """What one run of a scenario showed."""
+    """The observations of one run of a scenario."""
 
     outcome: Outcome
     sets: list[FoundSet] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Observed:
     """What ended the scenario early; log and trace are not there then."""
 
     def lines(self) -> Iterator[str]:
-        """All that is compared, for people and diff(1)."""
+        """Everything that is compared, as lines for people and diff(1)."""
         if self.ended:
             yield f"end: {self.ended}"
         yield from (f"step {number}: {step}" for number, step in enumerate(self.outcome.steps, 1))
@@ -46,7 +46,7 @@ class Observed:
         yield from (f"{track}: {text}" for track, text in self.trace.entries)
 
     def which(self, found: FoundSet) -> str:
-        """What CP stored as the bytes that were read: "set N" of the scenario, or what else."""
+        """The set whose bytes were read: "set N" of the scenario, or another origin."""
         if not found.complete:
             return "no end"
         if not found.stream:

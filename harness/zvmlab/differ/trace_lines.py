@@ -147,7 +147,7 @@ def _iucv(record: Record, names: Names) -> str | None:
 
 
 def _cp(record: Record, names: Names) -> str | None:
-    """What came from outside, and events of services; None if it is the agent's."""
+    """A line about outside input, or an event of a service; None for the agent's."""
     fields = record.fields
     user = str(fields.get("user", ""))
     if user == AGENT or record.call in _BESIDES:

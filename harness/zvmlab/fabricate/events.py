@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens in a workload: events of the file as actions of the model, in order."""
+"""Events of a workload file as actions of the model, in order."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def actions(
     seconds: int,
     whole: int,
 ) -> list[Action]:
-    """All that happens within *seconds*, in order, commands the last of their second.
+    """All actions within *seconds*, in order, commands last in their second.
 
     *whole* is how long the workload lasts if nobody cuts it short.
     """

@@ -34,7 +34,7 @@ _PATTERN_NAME = 32
 
 @dataclass
 class _Machine:
-    """What users and events refer to."""
+    """The machine that users and events refer to."""
 
     types: set[int] = field(default_factory=set)
     patterns: list[str] = field(default_factory=lambda: [_CONSTANT])

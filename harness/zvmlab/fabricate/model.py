@@ -153,7 +153,7 @@ class User:
 
 @dataclass(frozen=True)
 class Action:
-    """What happens at a second; *text* is a MONITOR command."""
+    """An action in a second; *text* is a MONITOR command."""
 
     second: int
     kind: int
@@ -207,7 +207,7 @@ class Config:
 
     @property
     def sample_config(self) -> int:
-        """Those of this system."""
+        """The sample configuration of this system."""
         return self.segment.sample_config or self.usual_sample_config
 
     @property
@@ -218,7 +218,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Totals:
-    """What has come of it so far."""
+    """The totals so far."""
 
     sets: int
     records: int
@@ -240,11 +240,11 @@ class ModelSet:
     data: memoryview
 
     def stream(self) -> tuple[bytes, memoryview]:
-        """What /dev/monreader gives for it."""
+        """The set as /dev/monreader gives it."""
         return self.mce.encode(), self.data
 
     def monwrite(self) -> tuple[bytes, memoryview, bytes]:
-        """What MONWRITE writes for it: control record and frames, zeros behind the records."""
+        """The set as MONWRITE writes it: control record and frames, zeros behind the records."""
         told = Notification(
             msgid=self.number & 0xFFFFFFFF,
             trgcls=_CLASSES[self.kind],
@@ -387,7 +387,7 @@ class Model:
         self.close()
 
     def sets(self) -> Iterator[ModelSet]:
-        """All that are still to come."""
+        """The remaining sets."""
         found = _Set()
         while self._model and _loaded().model_next(self._model, ctypes.byref(found)):
             data = (ctypes.c_uint8 * found.len).from_address(found.data)
@@ -402,7 +402,7 @@ class Model:
             )
 
     def totals(self) -> Totals:
-        """So far."""
+        """The totals so far."""
         found = _Totals()
         _loaded().model_totals(self._model, ctypes.byref(found))
         return Totals(*(getattr(found, name) for name, _ in _Totals._fields_))

@@ -70,7 +70,7 @@ def _file_state(path: Path | str) -> tuple[object, ...]:
 
 
 def _key(config: GuestConfig) -> _Key:
-    """All that a guest's artifacts depend on, but what this clone and its cache have."""
+    """Everything that a guest's artifacts depend on, except this clone and its cache."""
     environment = sorted((k, v) for k, v in os.environ.items() if k.startswith("ZVMLAB_"))
     files = [(remote, _file_state(local)) for remote, local in config.files.items()]
     return (
@@ -95,7 +95,7 @@ def prepare(config: GuestConfig, progress: Progress | None = None) -> Artifacts:
 
 
 def _prepare(config: GuestConfig, progress: Progress | None) -> Artifacts:
-    """As it was decided the last time, or decided now."""
+    """Recall the earlier decision, or decide now."""
     if not _can_be_recalled(config):
         return _make(config, progress)
     key = digest(repr(_key(config)), os.environ.get("PATH", ""))
@@ -138,7 +138,7 @@ def _inputs() -> list[Path]:
 
 
 def _made(artifacts: Artifacts) -> list[Path]:
-    """What of them a guest uses: the cache's whole entries, but of the kernel its image alone."""
+    """The artifacts that a guest uses: whole cache entries, of the kernel the image only."""
     found = [artifacts.kernel]
     for path in (artifacts.emulator, artifacts.image):
         for root in (cache_root(), shipped.FOLDER):
@@ -162,7 +162,7 @@ def _keep(key: str, state: str, found: Artifacts) -> None:
 
 
 def _recalled(answer: object, config: GuestConfig) -> Artifacts | None:
-    """What was kept, if all of it is as it was, and the kernel no older than it may be."""
+    """Recall the kept artifacts if all are unchanged and the kernel is not too old."""
     try:
         if not isinstance(answer, dict):
             return None

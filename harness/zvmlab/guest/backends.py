@@ -46,7 +46,7 @@ class Machine(Protocol):
         """From now on the guest's clocks jump over time that its CPUs wait, by that much in all."""
 
     def time_to_pass(self) -> float:
-        """What is left of it, in seconds."""
+        """The remaining time in seconds."""
 
     def save(self, file: Path) -> None:
         """Write the machine, which is held afterwards, to a new file."""
@@ -55,7 +55,7 @@ class Machine(Protocol):
         """Take a saved machine's place, before the first go_on() or later; the CPUs are held."""
 
     def crash(self) -> Crash | None:
-        """What it has said of a guest that can go on no more, beside the logs."""
+        """The emulator's message about a guest that cannot continue, beyond the logs."""
 
     def registers(self) -> str:
         """PSW and general registers of every CPU, as the emulator writes them."""
@@ -71,7 +71,7 @@ class Backend(Protocol):
     """How much longer than on QEMU a boot may take."""
 
     def build(self, progress: Progress | None) -> Path:
-        """What of the emulator is built, or built for it; in the cache."""
+        """Build the emulator, or its module, into the cache."""
 
     def entry(self) -> str:
         """Name in the cache of what build() makes; it changes with all that goes into it."""

@@ -96,7 +96,7 @@ def _hercules() -> str:
 
 
 def _machine(config: GuestConfig) -> str:
-    """What the emulator makes of the configuration, and is itself beside what we build."""
+    """The machine: configuration as the emulator has it, and the emulator's own parts."""
     if config.backend == HERCULES:
         return _hercules() + configuration(config)
     return f"{config.backend} {config.cpus} {config.emulated_storage()} {config.translations}"

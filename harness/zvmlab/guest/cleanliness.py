@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What may be left behind in a guest that is used again.
+"""Check what a test left behind in a guest that is used again.
 
 The contents of a segment are not asked for: whoever relies on them stores them first.
 """

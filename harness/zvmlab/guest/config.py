@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest is made of, and the emulator's command line that follows from it."""
+"""The configuration of a guest, and the emulator's command line that follows from it."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class GuestConfig:
 
 @dataclass(frozen=True)
 class Artifacts:
-    """What was built or fetched for a guest."""
+    """The files fetched or built for a guest."""
 
     emulator: Path
     """QEMU with the CP, or the CP as a module for Hercules."""
@@ -247,7 +247,7 @@ class Artifacts:
 
 @dataclass(frozen=True)
 class Channels:
-    """Where the emulator and the harness meet."""
+    """The sockets and files where emulator and harness meet."""
 
     control: Path
     qmp: Path

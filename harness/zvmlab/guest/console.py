@@ -90,7 +90,7 @@ _QUIESCED = 0xFFF
 
 @dataclass(frozen=True)
 class Crash:
-    """What was noticed, and the line that gave it away."""
+    """A crash, and the line that shows it."""
 
     kind: str
     line: str
@@ -138,7 +138,7 @@ class _Log:
         self._lost = 0
 
     def read(self) -> bytes:
-        """What was added since the last time, or the first of it: nothing is left if this is empty."""
+        """Read output added since the last call, or its first part; empty if there is none."""
         if self._file is None:
             try:
                 self._file = open(self._path, "rb", buffering=0)
@@ -147,7 +147,7 @@ class _Log:
         return self._file.read(_CHUNK)
 
     def peek(self, offset: int) -> bytes:
-        """What follows *offset* bytes behind what was read, as far as it is there."""
+        """Return output *offset* bytes behind the position of read(), without moving it."""
         if self._file is None:
             return b""
         return os.pread(self._file.fileno(), _CHUNK, self._file.tell() + offset)
@@ -352,7 +352,7 @@ class Console:
 
     @property
     def crash(self) -> Crash | None:
-        """What was noticed so far, and not expected."""
+        """The unexpected crash noticed so far."""
         with self._changed:
             return self._unexpected()
 
@@ -411,7 +411,7 @@ class Console:
             ) from self._failed
 
     def text(self) -> str:
-        """All that the console has shown, as far as its log has it (LOG_MAX)."""
+        """All output of the console, as far as its log keeps it (LOG_MAX)."""
         return self._last(2 * LOG_MAX)
 
     def tail_text(self) -> str:

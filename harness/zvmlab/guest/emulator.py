@@ -61,7 +61,7 @@ class _Starter:
         self._orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]
 
     def __call__(self, start: Callable[[], Process]) -> Process:
-        """What *start* gives, or raises; a process that nobody waits for any more is killed."""
+        """Return what *start* returns; kill a process that nobody waits for any more."""
         done: Future[Process] = Future()
         with self._lock:
             if self._pid != os.getpid():
@@ -153,7 +153,7 @@ class Emulator:
         return self._fields()[:1] == [b"T"]
 
     def _fields(self) -> list[bytes]:
-        """What proc(5) says of it, from the third field on: the second one may contain blanks."""
+        """The fields of proc(5) from the third on: the second may contain blanks."""
         try:
             said = Path(f"/proc/{self.pid}/stat").read_bytes()
         except (FileNotFoundError, ProcessLookupError):

@@ -85,7 +85,7 @@ _FULL_BYTES = 64 * 1024
 
 
 class Stage(enum.IntEnum):
-    """How far a guest has come."""
+    """The stages of a guest's life."""
 
     MADE = 0
     """It has a run directory and a folder for its logs."""
@@ -210,7 +210,7 @@ class Guest:
 
     @property
     def artifacts(self) -> Artifacts:
-        """What it runs; from CONFIGURED on."""
+        """The files that it runs; from CONFIGURED on."""
         if self._artifacts is None:
             raise UsageError("the guest has no artifacts yet; call configure() first")
         return self._artifacts

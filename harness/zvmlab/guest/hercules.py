@@ -95,7 +95,7 @@ def configuration(config: GuestConfig, nice: int = 0) -> str:
 
 
 def folder(channels: Channels) -> Path:
-    """Where all files of the guest are."""
+    """The folder of all files of the guest."""
     return channels.control.parent.absolute()
 
 
@@ -194,7 +194,7 @@ class Panel:
         return "" if refused is None else refused.group(1).decode("utf-8", "replace")
 
     def _ready_at(self) -> int:
-        """Where in the log it says that the command given last is done; less than 0: not yet."""
+        """The position in the log that shows the end of the last command; negative: not yet."""
         at = self._said().find(_READY)
         return at if at < 0 else self._seen + at
 
@@ -229,7 +229,7 @@ class Panel:
         """Time passes by itself only."""
 
     def time_to_pass(self) -> float:
-        """Nothing is jumped over."""
+        """Do nothing: no time is jumped over."""
         return 0.0
 
     def _link(self, file: Path) -> str:
@@ -269,4 +269,4 @@ class Panel:
             time.sleep(_POLL_SECONDS)
 
     def close(self) -> None:
-        """Nothing is open but the emulator's standard input."""
+        """Do nothing: only the emulator's standard input is open."""

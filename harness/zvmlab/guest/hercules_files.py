@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest in Hercules is loaded from, put into a folder: ``hercules-conf/files.sh``.
+"""Put the files that Hercules loads into a folder: ``hercules-conf/files.sh``.
 
 ``python3 -m zvmlab.guest.hercules_files [KERNEL [PARAMETER…]]``
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Hercules loads: a .ins file and the parts that it places in storage.
+"""The files that Hercules loads: a .ins file and the parts that it places in storage.
 
 A kernel is a flat image that begins with its IPL PSW, as Linux builds it, or an
 ELF program; QEMU loads both as they are.
@@ -54,7 +54,7 @@ def kernel_parts(kernel: Path) -> list[Part]:
 
 
 def linux_parts(config: GuestConfig, image_size: int) -> list[Part]:
-    """What Linux wants to be told in its parameter area."""
+    """The parts of Linux' parameter area."""
     line = config.kernel_parameters().encode()
     if len(line) >= _COMMAND_LINE_MAX:
         raise UsageError(
@@ -69,7 +69,7 @@ def linux_parts(config: GuestConfig, image_size: int) -> list[Part]:
 
 
 def initrd_address(config: GuestConfig) -> int:
-    """Where the initrd is: behind the kernel, within the first extent."""
+    """The address of the initrd: behind the kernel, within the first extent."""
     return min(_INITRD, first_extent_end(config.storage) // 2)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which lines of Linux' sources ran: the counts of a guest with the coverage kernel.
+"""Lines of Linux' sources that ran: the counts of a guest with the coverage kernel.
 
     keep_counts(guest, Path("build/linux-lines"))
 

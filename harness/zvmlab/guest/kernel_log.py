@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest's kernel has logged, and had, since it was last asked.
+"""The messages of a guest's kernel since the last call, and how many were lost.
 
 The kernel's log overwrites its oldest records when it is full.  What the lost ones said nobody
 knows, but of most crashes the kernel remembers that it had one: it is tainted.

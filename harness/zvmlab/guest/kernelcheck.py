@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a debug kernel knows and does not say on the console.
+"""Findings of a debug kernel that do not appear on the console.
 
     assert leaks(guest) == ""
     check_kernel(guest)           # that, and whether lockdep still looks
@@ -35,7 +35,7 @@ def _read(guest: Guest, path: str) -> str | None:
 
 
 def leaks(guest: Guest) -> str:
-    """What kmemleak finds, "" if nothing: call it while nothing else runs in the guest.
+    """Run kmemleak and return its findings; nothing else may run in the guest meanwhile.
 
     Takes five seconds of the guest's time and two scans: what has changed since
     the scan before is not reported.

@@ -34,7 +34,7 @@ class Lockstep:
             self._qmp.wait_event("STOP", timeout=limit.left())
 
     def end(self) -> None:
-        """Nothing more will come from outside: the guest runs freely, to its power-off."""
+        """Expect no more input: let the guest run freely, to its power-off."""
         with self._turn:
             self._qmp.execute("qom-set", {"path": _CP, "property": "lockstep", "value": False})
             self._qmp.order("cont")

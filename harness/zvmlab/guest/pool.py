@@ -249,7 +249,7 @@ class Pool:
 
     @contextlib.contextmanager
     def _removing(self, member: _Member, keep_logs: bool = True) -> Iterator[None]:
-        """If the block fails, remove the guest, and say which one it was."""
+        """If the block fails, remove the guest and name it in the error."""
         try:
             yield
         except BaseException as error:

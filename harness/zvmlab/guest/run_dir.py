@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where running guests have their sockets, and how others find them.
+"""The folder of running guests' sockets, where other processes find them.
 
 Every guest has a directory of its own with a short path, because a UNIX socket's
 path must fit into 108 bytes.  The directory belongs to a living process as long
@@ -34,7 +34,7 @@ _EARLIER_LOCK = "lock"
 
 
 def cannot_write(path: Path, error: OSError) -> CannotRun:
-    """What to tell a user when a file of a run cannot be written."""
+    """The sentence for a file of a run that cannot be written."""
     return CannotRun(
         f"cannot write {path} ({error.strerror or error});"
         " free some space or choose another place with ZVMLAB_RUN or --keep"

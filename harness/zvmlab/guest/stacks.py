@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest does that has let somebody wait in vain: where its tasks are in the kernel.
+"""Where a guest's tasks are stuck, for time-out reports.
 
 The agent is asked first; sysrq-t puts the stack of every task into the kernel's log.  A guest
 whose agent does not answer cannot be asked: then the emulator says where its CPUs are.
@@ -78,7 +78,7 @@ def _tasks(log: Sequence[str]) -> Iterator[list[str]]:
 
 
 def blocked(log: Sequence[str]) -> list[str]:
-    """Of what sysrq-t says: tasks that sleep uninterruptibly, and all that programs do."""
+    """From the output of sysrq-t: tasks that sleep uninterruptibly, and all tasks of programs."""
     found: list[str] = []
     for lines in _tasks(log):
         task = _TASK.match(lines[0])
@@ -91,7 +91,7 @@ def blocked(log: Sequence[str]) -> list[str]:
 
 
 def stacks(guest: Asked) -> str:
-    """Where its tasks are, or its CPUs; what is known, without raising anything."""
+    """The stacks of its tasks, or its CPUs' registers; never raises."""
     if not guest.alive:
         return ""
     try:

@@ -256,7 +256,7 @@ class Session:
                 finished = time.monotonic() + 1.0
 
     def _send(self, data: bytes) -> None:
-        """As much as the console takes now; the rest is sent later."""
+        """Send as much as the console takes now, and keep the rest for later."""
         self._unsent += data
         # If the guest has gone, the next recv() says so.
         with contextlib.suppress(ConnectionError, BlockingIOError):

@@ -99,7 +99,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Layout:
-    """What is known of a record; *complete*: all fields of z/VM 5.3."""
+    """The known layout of a record; *complete*: all fields of z/VM 5.3."""
 
     domain: int
     number: int
@@ -200,7 +200,7 @@ def domain_name(domain: int) -> str:
 
 
 def sources() -> dict[str, str]:
-    """What the words in ``source`` stand for."""
+    """The meanings of the words in ``source``."""
     return _texts("source")
 
 

@@ -33,7 +33,7 @@ _HOLD_MOST = 4 << 20
 
 
 class Format(enum.IntEnum):
-    """What is read."""
+    """The format of the data."""
 
     DEVICE = 0
     SAVED = 1
@@ -41,7 +41,7 @@ class Format(enum.IntEnum):
 
 
 class Kind(enum.IntEnum):
-    """What an item is."""
+    """The kind of an item."""
 
     END = 0
     SET = 1
@@ -93,7 +93,7 @@ _READ = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, cty
 
 @dataclass(frozen=True)
 class Place:
-    """Where an item is; counts begin with 1, 0 is none."""
+    """The position of an item; counts begin with 1, 0 is none."""
 
     set: int
     offset: int
@@ -125,7 +125,7 @@ class Record:
 
     @property
     def layout(self) -> Layout | None:
-        """What the catalogue knows of it."""
+        """The layout in the catalogue."""
         return monrec.by_number(self.domain, self.number)
 
     def value(self, field: Field) -> int | str | bytes | None:
@@ -140,7 +140,7 @@ class Record:
         return int.from_bytes(data, "big", signed=field.type == "signed")
 
     def values(self, release: int = 0) -> dict[str, int | str | bytes | None]:
-        """Of all fields that are known in that release, or in the record's own; of an unknown one none."""
+        """The values of all fields known in that release, or in the record's own."""
         release = release or self.release
         fields = self.layout.fields if self.layout else ()
         return {field.name: self.value(field) for field in fields if field.known_in(release)}
@@ -148,7 +148,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Item:
-    """What comes next.
+    """The next item.
 
     *record*: of RECORD, and of a VIOLATION about one.  *interrupt*: of SET in a file
     of MONWRITE.  *rule*, *text*: of VIOLATION.  *error*: errno of SET_LOST and ERROR.

@@ -63,7 +63,7 @@ def _record(domain: int, number: int, length: int) -> CRecord:
 
 
 class Evidence:
-    """What has come tells of the release, or *release* is it."""
+    """Evidence of the release in the data, unless *release* is given."""
 
     def __init__(self, release: int = 0) -> None:
         self._found = _CEvidence()
@@ -84,7 +84,7 @@ class Evidence:
 
 @functools.lru_cache(1024)
 def release_of(domain: int, number: int, length: int, releases: int = 0) -> int:
-    """Whose layout a record of that length has if it is of one of *releases* (0: of any).
+    """The release whose layout has that length, of *releases* (0: of all).
 
     0: in all of them it has another length, or the catalogue does not know the record.
     """

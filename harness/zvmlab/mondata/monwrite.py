@@ -70,7 +70,7 @@ class MonwriteSet:
     parts: list[Part]
 
     def stream(self) -> bytes:
-        """What /dev/monreader gives for it before the closing 0-byte read."""
+        """The set as /dev/monreader gives it, before the closing 0-byte read."""
         return b"".join(part.mce.encode() + part.data for part in self.parts)
 
 
@@ -126,7 +126,7 @@ def _block(file: BinaryIO, what: str) -> bytes:
 
 
 def _control(block: bytes, number: int) -> tuple[Notification, list[Mce]] | None:
-    """What a control record says; None if it is the end-of-data record."""
+    """Parse a control record; None if it is the end-of-data record."""
     if block == END_OF_DATA:
         return None
     path, flags, kind, msgid, trgcls, start, end = _INTERRUPT.unpack_from(block)

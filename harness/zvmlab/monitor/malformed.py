@@ -34,12 +34,12 @@ class Place:
 
     @property
     def records(self) -> int:
-        """Where records may be put."""
+        """The first address for records."""
         return self.start + _RECORDS
 
     @property
     def area(self) -> int:
-        """Where a control area may be put."""
+        """The address for a control area."""
         return self.start + _CONTROL
 
     def put(self, address: int, data: bytes) -> None:

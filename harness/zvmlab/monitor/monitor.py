@@ -40,7 +40,7 @@ _START = (
 
 
 class SetsDiffer(ZvmlabError):
-    """What the guest read is not what CP stored."""
+    """The guest read data that CP did not store."""
 
 
 @dataclass(frozen=True)

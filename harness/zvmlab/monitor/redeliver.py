@@ -31,7 +31,7 @@ _LOOK_SECONDS = 0.5
 
 @dataclass
 class Count:
-    """What was delivered."""
+    """Counts of delivered data."""
 
     sets: int = 0
     size: int = 0
@@ -60,7 +60,7 @@ class Redelivery:
     _clock: tuple[float, int] | None = None
 
     def run(self, sets: Iterable[Recorded]) -> Count:
-        """All of them, to the last reply."""
+        """Deliver everything, up to the last reply."""
         segment = self._connected()
         for one in sets:
             places = self._places(one, segment)
@@ -98,7 +98,7 @@ class Redelivery:
         return users
 
     def _places(self, one: Recorded, segment: _Segment) -> list[range]:
-        """Where its records lie, and behind them where its control area does."""
+        """The ranges of its records and of its control area behind them."""
         places = [range(part.mce.start, part.mce.end + 1) for part in one.parts]
         for number, place in enumerate(places, 1):
             if place.start < segment.start or place.stop - 1 > segment.end:
@@ -215,7 +215,7 @@ class Redelivery:
 
 
 def _meet(some: list[range], others: list[range]) -> list[range]:
-    """Those of the others that have a byte in common with some."""
+    """Ranges of the others that overlap any of these."""
     return [
         other
         for other in others

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What scenarios of a monreader are made of, beside `zvmlab.monitor.monitor`.
+"""Steps of scenarios for a monreader, beyond `zvmlab.monitor.monitor`.
 
     log = Log(guest.agent)
     with open_device(guest.agent, os.O_NONBLOCK) as fd:
@@ -35,7 +35,7 @@ _MOST_SETS = 600
 
 
 class Log:
-    """What a module writes to the kernel's log from now on."""
+    """A module's messages in the kernel's log from now on."""
 
     def __init__(self, agent: Agent, module: str = "monreader") -> None:
         self._agent = agent
@@ -50,14 +50,14 @@ class Log:
 
 @dataclass(frozen=True)
 class Ended:
-    """What was read up to an end: a 0-byte read (errno 0) or an error."""
+    """The bytes read up to an end: a 0-byte read (errno 0) or an error."""
 
     stream: bytes
     errno: int
 
 
 def ended(result: CallResult) -> Ended:
-    """What one read_until found; Timeout if it ended without an end."""
+    """Evaluate one read_until; Timeout if it ended without an end."""
     reads = result.reads
     if not reads or (reads[-1].ret > 0):
         raise Timeout(f"no end within {len(reads)} reads of {len(result.data)} bytes")
@@ -108,7 +108,7 @@ def deliver_many(control: Control, count: int, kind: str = "sample") -> list[Del
 
 
 def monitor_user(control: Control) -> Mapping[str, Any]:
-    """What CP knows of the only user of *MONITOR; ZvmlabError if there is not just one."""
+    """CP's view of the only user of *MONITOR; ZvmlabError if there is not exactly one."""
     users = control.execute("query-monitor")["users"]
     if len(users) != 1:
         raise ZvmlabError(f"{len(users)} users are connected to *MONITOR, not one")
@@ -136,7 +136,7 @@ def thread_of(worker: Worker) -> str:
 
 
 def task_state(worker: Worker, folder: str) -> str:
-    """Of the thread with that folder in /proc, as proc(5) has it in its stat; "" if it has none."""
+    """The state of a thread by its folder in /proc, as in proc(5); "" if it is gone."""
     return worker.read_text(f"{folder}/stat").rpartition(")")[2].strip()[:1]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``zvmlab top`` shows of an interval: lines of ``monread --activity`` as tables.
+"""Lines of ``monread --activity`` as the tables of ``zvmlab top``.
 
     view = View(rows=20)
     view.take(json.loads(line))

@@ -101,7 +101,7 @@ def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:
 
 
 def kernel_id(kernel: str) -> str:
-    """How a kernel is called in test names."""
+    """The kernel's name in test names."""
     with contextlib.suppress(UsageError):  # what is wrong with it is told when it is built
         tree = tree_name(kernel) if ":" in kernel else None
         if tree is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests need of the plugin when they run on a debug kernel: time, skips, a last question.
+"""Support for tests on a debug kernel: time limits, skips, a last check.
 
     @pytest.mark.not_debug("numbers of objects: KASAN keeps freed ones for a while")
     @pytest.mark.not_debug("it has no IP", coverage=True)  # but the coverage kernel has

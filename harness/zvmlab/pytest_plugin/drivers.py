@@ -32,7 +32,7 @@ _seen = pytest.StashKey[str]()
 
 
 def driver_id(driver: str) -> str:
-    """How a driver is called in test names."""
+    """The driver's name in test names."""
     return Path(driver).stem
 
 
@@ -43,7 +43,7 @@ def driver_of(item: pytest.Item) -> str | None:
 
 
 def _checked(item: pytest.Item, mark: pytest.Mark) -> str:
-    """What the mark says is seen; pytest.UsageError if it says nothing that can be held to."""
+    """The mark's text of what is seen; pytest.UsageError if it cannot be compared."""
     if len(mark.args) != 2 or not isinstance(mark.args[0], int):
         raise pytest.UsageError(
             f"{item.nodeid}: mark.{mark.name} takes the defect's number and the reason, not"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a failed test shows first: what happened, the test's own lines, where the logs are.
+"""The beginning of a failed test's report: the cause, the test's own lines, paths of logs.
 
 pytest prints the source of every function between the test and the failure, 300 lines of the
 harness for a panic.  Here the harness' functions are left out (--full-trace shows them), and
@@ -67,7 +67,7 @@ class _Frame:
 
 
 def _frames(error: BaseException) -> list[_Frame]:
-    """Those that do not hide themselves."""
+    """The frames that are not hidden."""
     walk = traceback.walk_tb(error.__traceback__)
     return [_Frame(frame, at) for frame, at in walk if "__tracebackhide__" not in frame.f_locals]
 

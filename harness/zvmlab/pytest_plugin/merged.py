@@ -37,7 +37,7 @@ class Merged:
         return not self.run.counts().get(Outcome.FAILED) and not self.complaints
 
     def lines(self) -> Iterator[str]:
-        """What pytest would have said at its end."""
+        """The lines that pytest would print at its end."""
         if self.run.requirements.rows:
             yield from (line.text for line in table(self.run))
         yield from (f"known: {sentence}" for sentence in deviations(self.run))

@@ -329,7 +329,7 @@ def _with_marks(request: pytest.FixtureRequest, config: GuestConfig) -> GuestCon
 
 @pytest.fixture
 def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
-    """What the test's guest is made of: the kernel, and the fields of ``mark.zvmlab``.
+    """The configuration of the test's guest: the kernel, and the fields of ``mark.zvmlab``.
 
     Nothing has been done yet; a test module may override the fixture.
     """

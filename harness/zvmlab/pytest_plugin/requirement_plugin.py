@@ -156,7 +156,7 @@ def _leave_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """What is known of a test before it runs; its rows become properties, in JUnit's XML too."""
+    """Note what is known of a test before it runs; rows become properties, also in JUnit's XML."""
     requirements = item.config.stash[_requirements]
     spec = getattr(item, "callspec", None)
     params: dict[str, Any] = dict(spec.params) if spec is not None else {}
@@ -225,7 +225,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 
 def _begins_of(item: pytest.Item, report: Any) -> dict[Path, int]:
-    """How long each guest's trace was when the test itself began; it tells of the failure."""
+    """The length of each guest's trace when the test began, to find the failure in it."""
     return {} if report.when == "setup" else item.stash.get(_begins, {})
 
 
@@ -237,7 +237,7 @@ def _size(path: Path | None) -> int:
 
 
 class _Reporter:
-    """Where the reports of all tests arrive."""
+    """The sink for the reports of all tests."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run has shown: results of tests, and of requirements per kernel, driver and emulator."""
+"""The results of a run: of tests, and of requirements per kernel, driver and emulator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KIND = "tests"
 
 
 class Outcome(enum.StrEnum):
-    """How a test ended."""
+    """The outcome of a test."""
 
     PASSED = "passed"
     DEVIATES = "deviates"
@@ -94,7 +94,7 @@ class TraceCut:
 
 @dataclass
 class Result:
-    """How a case ended; the outcome is None until it has."""
+    """The result of a case; its outcome is None until it ends."""
 
     case: Case
     outcome: Outcome | None = None
@@ -147,7 +147,7 @@ class Result:
 
 
 class Column(NamedTuple):
-    """What results are told apart by."""
+    """A column of the results: kernel, driver and emulator."""
 
     kernel: str
     driver: str
@@ -328,7 +328,7 @@ class Run:
 
 
 def head_of(shard: Shard, run: Run, strict: bool) -> Head:
-    """Which run the results in a file are of.
+    """The identity of the run that a results file belongs to.
 
     *strict*: does a requirement that is not shown fail it?
     """
@@ -384,12 +384,12 @@ class Collector:
             result.outcome = Outcome.PASSED
 
     def result(self, case: Case) -> Result:
-        """What is known of a case so far; what has not ended has failed."""
+        """The result of a case so far; an unfinished one has failed."""
         result = self._results[case.test]
         return result if result.outcome is not None else replace(result, outcome=Outcome.FAILED)
 
     def results(self) -> tuple[Result, ...]:
-        """All of them, in the order of their names; what did not end has failed."""
+        """All results, sorted by name; unfinished cases have failed."""
         for result in self._results.values():
             if result.outcome is None:
                 result.outcome = Outcome.FAILED

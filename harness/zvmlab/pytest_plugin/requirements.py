@@ -86,7 +86,7 @@ def rows_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def sentence_of(function: str, doc: str | None) -> str:
-    """What a test shows, in words: its docstring's first line, else its name."""
+    """Describe a test: its docstring's first line, or its name in words."""
     lines = (doc or "").strip().splitlines()
     return lines[0].strip() if lines else " ".join(function.removeprefix("test_").split("_"))
 

@@ -52,7 +52,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What some tests do; a field that is None is left to the rules before."""
+    """A rule about some tests; a field that is None keeps the value of earlier rules."""
 
     tests: tuple[str, ...]
     """FILE or FILE::FUNCTION, relative to the file of rules; * stands for anything."""
@@ -86,7 +86,7 @@ class Speeds:
     """The first one is about all tests; of those that fit, the last one that has a field decides."""
 
     def of(self, file: str, function: str) -> Rule:
-        """What a test does."""
+        """The rule that applies to a test."""
         found: dict[str, Any] = {}
         for rule in self.rules:
             if rule.fits(file, function):
@@ -245,7 +245,7 @@ class _Short:
         self._seconds: dict[str, float] = {}
 
     def choose(self, items: Sequence[pytest.Item]) -> dict[pytest.Item, str]:
-        """Those that are left to the whole, with the reason."""
+        """Return the tests that only the whole run takes, with the reason."""
         groups: dict[tuple[str, str | None], list[_Chosen]] = {}
         chosen = [self._look_at(item) for item in items]
         for one in chosen:
@@ -327,7 +327,7 @@ class _Short:
 
     @pytest.hookimpl(trylast=True)  # type: ignore[misc]  # pluggy 1.0 has no types
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """What the run's own process must know, which collects nothing if there are workers."""
+        """Tell the main process about the collection; with workers it collects nothing itself."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output["zvmlab_left"] = to_json(self.left)
@@ -342,7 +342,7 @@ class _Short:
             self._complaints = output["zvmlab_complaints"]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """How long a test takes, with set-up and tear-down."""
+        """Add up a test's time, with set-up and tear-down."""
         before = self._seconds.get(report.nodeid, 0.0)
         self._seconds[report.nodeid] = before + report.duration
 
@@ -354,7 +354,7 @@ class _Short:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # type: ignore[misc]  # as above
     def pytest_terminal_summary(self, terminalreporter: Any) -> Iterator[None]:
-        """What takes too long for a short run, and what is left; behind the table."""
+        """Report tests that are too slow for a short run, below the table."""
         yield
         out = terminalreporter
         long = [(t, name) for name, t in self._seconds.items() if t > self.speeds.long]
@@ -446,7 +446,7 @@ def to_json(left: Mapping[Left, int]) -> list[dict[str, Any]]:
 
 
 def from_json(data: Iterable[Mapping[str, Any]]) -> dict[Left, int]:
-    """What to_json() gave."""
+    """The inverse of to_json()."""
     found: dict[Left, int] = {}
     for one in data:
         kernel, driver, backend = (

@@ -78,7 +78,7 @@ def find(name: str, known: Mapping[str, Scenario] = BUILT_IN | USERS | WRITERS) 
 
 
 def possible(scenarios: Mapping[str, Scenario], kernel: str) -> dict[str, Scenario]:
-    """Those of them whose modules this kernel has: Linux drops drivers.  UsageError: no kernel."""
+    """The scenarios whose modules this kernel has: Linux drops drivers.  UsageError: no kernel."""
     found = {}
     # Without modules no kernel is needed, which may have to be fetched.
     resolved = resolve(kernel) if any(one.modules for one in scenarios.values()) else None

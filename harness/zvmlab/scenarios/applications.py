@@ -46,13 +46,13 @@ def _sampling(context: Context) -> Iterator[None]:
 
 
 def _declared(context: Context) -> list[int]:
-    """Which of the kernel's records CP knows the buffers of."""
+    """The kernel's records whose buffers CP knows."""
     found = context.control.execute("query-appldata")["buffers"]
     return sorted(base64.b64decode(buffer["product-id"])[_NUMBER_AT] for buffer in found)
 
 
 def _sample(context: Context) -> list[list[object]]:
-    """Of each record in a sample: which one it is, its length, and whether it is whole."""
+    """Each record in a sample: its number, its length, and whether it is whole."""
     known = len(context.stored_sets())
     context.control.execute("monitor-tick")
     found: list[list[object]] = []

@@ -47,7 +47,7 @@ def _patient(context: Context) -> Iterator[None]:
 
 
 def _done(result: CallResult | None, size: int) -> str | None:
-    """What is wrong with a call that was to do so many bytes."""
+    """The error of a call that should transfer this number of bytes; None if it did."""
     if result is None:
         return "it sleeps"
     if result.errno or result.ret == size:
@@ -67,7 +67,7 @@ def _set(context: Context, attribute: str, value: str) -> str | None:
 
 
 def _size(context: Context) -> str:
-    """Of the disk as Linux says it; "" as long as there is none."""
+    """The size of the disk in Linux; "" while there is none."""
     opened = context.guest.agent.open(_SIZE)
     if opened.errno:
         return ""
@@ -102,13 +102,13 @@ def _write(context: Context, text: str) -> str | None:
 
 
 def _text(data: bytes) -> str | None:
-    """What a page is full of; None: not of one text."""
+    """The text that fills a page; None: mixed contents."""
     text = data[:8]
     return text.decode("latin-1").strip(" \0") if data == text * (_PAGE // len(text)) else None
 
 
 def _read(context: Context) -> str | None:
-    """What another page is full of, or why it cannot be read."""
+    """Read another page: the text that fills it, or the error."""
     opened = _opened(context, os.O_RDONLY)
     if opened is None or opened.errno:
         return _done(opened, 0)
@@ -136,7 +136,7 @@ def _use(context: Context, given: str, written: str) -> None:
 
 
 def _unless(error: int, expected: int) -> str | None:
-    """What is wrong, if it is not what may be."""
+    """The name of an error, unless it is the expected one."""
     return None if error == expected else error_name(error)
 
 

@@ -39,7 +39,7 @@ class _Unit:
 
     @property
     def name(self) -> str:
-        """Of its node."""
+        """The name of its node."""
         return f"vm{self.what}-0.0.0{self.number}"
 
 
@@ -68,7 +68,7 @@ def _open(context: Context, unit: _Unit, flags: int) -> CallResult:
 
 
 def _read(context: Context, *texts: str) -> list[str | None]:
-    """Which of these texts the reader's first file has, or what is wrong."""
+    """Find which of these texts the reader's first file has, or the error."""
     opened = _open(context, _READER, os.O_RDONLY)
     if opened.errno:
         return [error_name(opened.errno)]
@@ -102,7 +102,7 @@ def _command(context: Context, text: str) -> str | None:
 
 
 def _queued(context: Context, queue: str, length: int) -> list[list[str]]:
-    """What is in the guest's files on a queue; "open" if it is still written."""
+    """The contents of the guest's files on a queue; "open" while one is being written."""
     return [
         ["open"] if file.open else lines(read(context.control, file), length)
         for file in files(context.control, _GUEST, queue)

@@ -72,7 +72,7 @@ class Stuck(ZvmlabError):
         self._pending = pending
 
     def result(self, seconds: float) -> CallResult | None:
-        """What it returned if it does so within that time of the guest's after all."""
+        """Its result if it returns within this guest time."""
         try:
             reply: Any = self._guest.outlast(self._pending, seconds)
         except Timeout:
@@ -84,7 +84,7 @@ class Stuck(ZvmlabError):
 
 @dataclass(frozen=True)
 class FoundSet:
-    """What the reads of one data set gave."""
+    """The data of one set, read by read."""
 
     stream: bytes
     complete: bool
@@ -94,7 +94,7 @@ class FoundSet:
 
 
 class Context:
-    """What a scenario works with: one guest, one thread in it that opens, reads and closes.
+    """The tools of a scenario: one guest, one thread in it that opens, reads and closes.
 
     *worker* is the thread.  *folder* takes the captured sets; *seed* decides whatever the scenario
     draws; *params* are what the driver is loaded with.  *limit* is how long a step
@@ -231,7 +231,7 @@ class Context:
         return Outcome(name, tuple(self.steps), normal_log(line.text for line in self.log()))
 
     def log(self) -> list[LogLine]:
-        """What the kernel has logged since the beginning."""
+        """The kernel's log since the beginning."""
         return self.guest.agent.dmesg(self._log_start)
 
     def log_from_boot(self) -> None:

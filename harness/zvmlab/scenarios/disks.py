@@ -26,7 +26,7 @@ def _set(context: Context, attribute: str, value: str) -> str | None:
 
 
 def _loaded(context: Context) -> str | None:
-    """How the guest has the segment, as CP says."""
+    """How the guest has loaded the segment, as CP reports it."""
     segments = context.control.execute("query-segments")["segments"]
     for one in segments:
         if one["name"] == _SEGMENT and one["loaded"]:
@@ -53,7 +53,7 @@ def _write(context: Context, text: str) -> list[str | None]:
 
 
 def _text(result: CallResult) -> str | None:
-    """What a page is full of, or why it cannot be read; None: not of one text."""
+    """The text that fills a page, or the read error; None: mixed contents."""
     if result.errno:
         return error_name(result.errno)
     text = result.data[:8]
@@ -63,7 +63,7 @@ def _text(result: CallResult) -> str | None:
 
 
 def _read(context: Context) -> list[str | None]:
-    """What the page at each place is full of."""
+    """Read the page at each place and return its contents."""
     agent = context.guest.agent
     opened = agent.open(_DEVICE)
     if opened.errno:

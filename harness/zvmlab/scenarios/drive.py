@@ -28,7 +28,7 @@ def _assign(context: Context, size: int = _BYTES) -> None:
 
 
 def _ask(context: Context, fd: int, command: str, data: bytes = b"") -> CallResult | None:
-    """What becomes of a command: what it reads, or the writing of data; None: it does not end."""
+    """Give a command; return data read, or the result of writing; None: it does not end."""
     agent = context.guest.agent
     agent.call(Call.LSEEK, fd, 0, os.SEEK_END)
     agent.write(fd, command.encode())
@@ -60,7 +60,7 @@ def _text(result: CallResult | None) -> str:
 
 
 def _kept(context: Context, name: str) -> str | None:
-    """What the drive has under that name."""
+    """The drive's file of that name."""
     try:
         return decode(context.control.execute("hmc-read", name=name)["data"]).decode("latin-1")
     except ControlError:

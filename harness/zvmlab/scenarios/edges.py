@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What drivers may well differ in: CP and programs at the edge of what is promised.
+"""Behaviour in which drivers may differ: CP and programs at the edge of the contract.
 
 Not swept: they have faults of their own, and some end with the guest.  They are
 run with two drivers, or in two emulators (zvmlab.differ.differ), and say nothing of what
@@ -48,7 +48,7 @@ def _placed(context: Context) -> tuple[Place, Mce]:
 
 
 def _note(context: Context, what: str, *results: CallResult) -> None:
-    """What calls returned that are no steps by themselves."""
+    """Note the results of calls that are no steps by themselves."""
     context.note(
         what,
         returned=[result.ret for result in results],

@@ -49,7 +49,7 @@ def _packet(data: bytes) -> bytes:
 
 
 def _data(packet: bytes) -> str:
-    """What a datagram of the guest's has."""
+    """The data of a datagram from the guest."""
     return packet[_IP.size + _DATAGRAM.size :].decode("latin-1")
 
 
@@ -80,7 +80,7 @@ def _down(context: Context) -> str | None:
 
 
 def _states(context: Context) -> list[str]:
-    """Of the interface and of its connection."""
+    """The states of the interface and of its connection."""
     folder = f"/sys/bus/iucv/devices/net{_NAME}/stats"
     names = ("device_fsm_state", "connection_fsm_state")
     agent = context.guest.agent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What emulators may well differ in: the machine, and CP as the kernel itself finds it.
+"""Behaviour in which emulators may differ: the machine, and CP as the kernel finds it.
 
 No driver is needed.  They are run in two emulators (zvmlab.differ.known_emulators).
 """
@@ -22,7 +22,7 @@ _RESPONSE = 8192
 
 @scenario("boot", "From the first instruction to the agent's answer.", boots=True)
 def boot(context: Context) -> None:
-    """What the kernel asks of CP to know where it is, and what it makes of the answers."""
+    """Note CP's identity, storage and CPUs as the kernel found them at boot."""
     agent = context.guest.agent
     text = agent.read_text("/proc/sysinfo")
     context.note("sysinfo", lines=_SYSINFO.findall(text))

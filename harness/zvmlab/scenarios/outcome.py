@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one run of a scenario showed, as plain data that two runs can be compared by.
+"""The result of one run of a scenario, as plain data that can be compared.
 
 Two runs of the same scenario, with two drivers, on two emulators or with and
 without a fault, are equal if everything a program and the kernel's log could

@@ -64,7 +64,7 @@ class _Sleeper:
         return batch.start(_SURE_SECONDS)
 
     def state(self) -> str:
-        """Of the task, as in its stat."""
+        """The state of the task, as in proc(5)."""
         return task_state(self._agent, self._folder)
 
     def goes_on(self, seconds: float) -> bool:
@@ -91,13 +91,13 @@ def _cycle(context: Context) -> list[str | None]:
 
 
 def _handshakes(context: Context) -> list[int]:
-    """Which CPUs have one, as CP says."""
+    """The CPUs with a handshake, as CP reports them."""
     found = context.control.execute("query-pages")["handshakes"]
     return [int(one["cpu"]) for one in found]
 
 
 def _event(context: Context) -> tuple[str, int, int]:
-    """What comes next: what it is, its fault, its CPU."""
+    """The next event: its kind, its fault, its CPU."""
     try:
         data = context.control.wait_event("page", _SECONDS).data
     except Timeout:

@@ -41,7 +41,7 @@ def read_many_sets(context: Context) -> None:
 
 @scenario("collect", "CP collects by itself: configuration and sample intervals.")
 def collect(context: Context) -> None:
-    """What CP records depends on its clock: lengths are noted, and that the bytes are CP's."""
+    """Compare lengths only: CP's records depend on its clock; check that the bytes are CP's."""
     control = context.control
     control.execute("monitor-manual", manual=True)
     context.load()
@@ -62,7 +62,7 @@ def collect(context: Context) -> None:
 
 @scenario("poll-and-read", "A non-blocking reader that polls before and after a set comes.")
 def poll_and_read(context: Context) -> None:
-    """Nothing there, a set there, nothing there again."""
+    """Poll without data, with a set, and without data again."""
     context.load()
     context.open(os.O_RDONLY | os.O_NONBLOCK)
     context.poll()

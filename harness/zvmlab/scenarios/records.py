@@ -23,7 +23,7 @@ _SIZE = 8192
 
 
 def _queue(context: Context) -> list[object]:
-    """What CP does with the guest's records."""
+    """CP's handling of the guest's records."""
     found = queue(context.control, ACCOUNT, _GUEST)
     return [] if found is None else ["on" if found.on else "off", found.count, found.state]
 
@@ -36,7 +36,7 @@ def _make(context: Context, *records: bytes) -> None:
 
 
 def _read(context: Context, fd: int, reads: int = 1) -> list[str]:
-    """What so many reads give, with its length, or what is wrong."""
+    """Read this number of records; return their lengths, or the error."""
     found: list[str] = []
     for _ in range(reads):
         result = context.call("reading a record", lambda batch: batch.read(fd, _SIZE))

@@ -84,7 +84,7 @@ def watchdog(context: Context) -> None:
 
 
 def _hypfs(context: Context) -> list[str]:
-    """What a mount of hypfs shows of the guest's CPUs and samples, or why there is none."""
+    """The guest's CPUs and samples in a mounted hypfs, or the reason why there is none."""
     worker = context.worker
     mounted = worker.mount("none", _HYPFS, "s390_hypfs").errno
     if mounted:

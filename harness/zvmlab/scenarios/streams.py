@@ -21,7 +21,7 @@ def _element(context: Context, letter: int) -> Element:
 
 
 def random_streams(count: int) -> Scenario:
-    """So many sets of any kind; up to twelve wait to be read, mostly with odd buffer sizes."""
+    """Read this number of random sets; up to twelve wait, mostly with odd buffer sizes."""
 
     def run(context: Context) -> None:
         context.load()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a sweep does to each call of CP: every kind its fault point allows, with these values.
+"""The faults that a sweep tries at each call of CP: every kind of its point, with these values.
 
 The values are those that the function can give, or that make a difference to a
 driver; which kinds a point can carry out is asked of CP (query-fault-points).
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Subject:
-    """What the path under test is about: its segment, and whom it is with."""
+    """The subject of the path under test: its segment, and its partner."""
 
     segment: str
     partner: str = SERVICE

@@ -55,7 +55,7 @@ def _plan(shard: Results, output: Path) -> Plan:
 
 
 def _counted(shards: Sequence[Results]) -> Counted:
-    """What the run without a fault showed, which must be the same everywhere."""
+    """The result of the run without a fault, which must be equal everywhere."""
     all_counted = []
     for shard in shards:
         with sense(shard.path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a sweep found: verdicts, a table for the terminal, JSON, a summary in Markdown."""
+"""The report of a sweep: verdicts, a table for the terminal, JSON, a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TEXT = 160
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one case: ok, known (with the reasons) or failed (with the symptoms to blame)."""
+    """The verdict of a case: ok, known (with reasons) or failed (with symptoms to blame)."""
 
     case: Case
     result: Result
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def judge(case: Case, result: Result, driver: str) -> Verdict:
-    """Which symptoms are known, and which are to blame."""
+    """Separate known symptoms from those to blame."""
     found = [(symptom, reason(case, symptom, driver)) for symptom in result.symptoms]
     return Verdict(
         case,
@@ -52,7 +52,7 @@ def judge(case: Case, result: Result, driver: str) -> Verdict:
 
 
 def verdicts(sweep: Sweep) -> list[Verdict]:
-    """Of all cases, in their order."""
+    """The verdicts of all cases, in their order."""
     return [
         judge(case, sweep.results[str(case)], sweep.plan.driver)
         for case in sweep.cases
@@ -71,7 +71,7 @@ def _effect_of(step: Step) -> str:
 
 
 def effect(result: Result, reference: Outcome) -> str:
-    """What a program, or the reader of the log, saw of the fault."""
+    """The effect of the fault on a program, or on the log."""
     if result.outcome is None:
         return "; ".join(f"{s.kind}: {s.text}"[:_TEXT] for s in result.symptoms)
     steps = [
@@ -188,7 +188,7 @@ def markdown(sweep: Sweep, found: list[Verdict], seconds: float | None) -> str:
 
 
 def lines(sweep: Sweep, found: list[Verdict], seconds: float | None) -> Iterator[str]:
-    """What comes after the table: each symptom to blame, and the summary."""
+    """The lines below the table: each symptom to blame, and the summary."""
     for verdict in found:
         for symptom in verdict.blame:
             yield harmless(f"failed {verdict.case}: {symptom.kind}: {symptom.text}")

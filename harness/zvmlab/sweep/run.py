@@ -64,7 +64,7 @@ class Symptom:
 
 @dataclass
 class Result:
-    """What became of a case."""
+    """The result of a case."""
 
     case: str
     symptoms: list[Symptom] = field(default_factory=list)
@@ -101,7 +101,7 @@ class Result:
 
 
 def crash(guest: Guest, error: GuestPanic) -> str:
-    """What the console said: the cause, and the innermost functions; without time and task."""
+    """Summarise a crash: the cause and the innermost functions, without time and task."""
     cause = _TASK.sub("", _TIME.sub("", str(error)))
     return f"{cause}; in {innermost(guest.console.text()) or 'an unknown place'}"
 
@@ -173,7 +173,7 @@ def passed_off(context: Context, corrupted: bool) -> list[Symptom]:
 
 @dataclass(frozen=True)
 class Counted:
-    """What a run without a fault showed."""
+    """The calls counted in a run without a fault."""
 
     points: list[Point]
     """All that CP has."""

@@ -40,13 +40,13 @@ MAX_SEED = (1 << 32) - 1
 
 
 def default_jobs() -> int:
-    """How many guests at once keep this machine's CPUs busy."""
+    """The number of guests that keep this machine's CPUs busy."""
     return min(MAX_JOBS, _JOBS_PER_CPU * len(os.sched_getaffinity(0)))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is swept; *patterns* choose points, or cases as they are printed (none: all)."""
+    """The sweep: *patterns* choose points, or cases as they are printed (none: all)."""
 
     scenario: str
     output: Path
@@ -69,11 +69,11 @@ class Plan:
 
     @property
     def parameters(self) -> str:
-        """What the driver is loaded with."""
+        """The parameters that the driver is loaded with."""
         return PARAMETERS.get(self.driver, "") if self.params is None else self.params
 
     def identity(self, artifacts: Artifacts) -> dict[str, Any]:
-        """What must be the same for results to belong together."""
+        """Values that must be equal for results to belong together."""
         return {
             "scenario": self.scenario,
             "kernel": artifacts.kernel_version,
