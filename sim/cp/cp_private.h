@@ -130,7 +130,7 @@ static inline uint64_t cp_tod(struct cp *cp)
 
 /** The host's functions of these names, traced. */
 void cp_kick(struct cp *cp, unsigned int cpu);
-/** Of all times asked for the host is told the first. */
+/** The host is told the earliest requested time. */
 void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod);
 
 /** Whichever CPU may take an interruption of zvmlab/external.h looks for one. */

@@ -361,7 +361,7 @@ def test_help_has_groups(monread: Path) -> None:
             *("anonymise", "csv", "html", "rotate-keep", "rotate-size", "rotate-time"),
             *("write-monwrite", "write-stream"),
         ],
-        "Of --html and --tables": ["threshold", "time-zone", *of_argp],
+        "For --html and --tables": ["threshold", "time-zone", *of_argp],
     }
 
 

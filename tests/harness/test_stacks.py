@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is shown of a guest that has let somebody wait in vain."""
+"""Time-out reports show where a guest's tasks are stuck."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ struct arguments {
 };
 
 static const struct option_row group_rows[] = {
-	{ "force", '\0', NULL, "also do it if that breaks a group of dmstats",
+	{ "force", '\0', NULL, "do it even if it breaks a group of dmstats",
 	  TO_FLAG(struct arguments, force), .group = 1 },
 	{ 0 }
 };
@@ -172,7 +172,7 @@ int cmd_set_aux(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &group_options, .parts = parts,
 		.words = device_and_aux, .more_words = ONE_DEVICE, .words_help = "DEVICE TEXT",
-		.help = "Gives regions other auxiliary data, which may have any characters.",
+		.help = "Changes the auxiliary data of regions; any characters are allowed.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 	struct device device;

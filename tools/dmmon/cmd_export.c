@@ -227,7 +227,7 @@ int cmd_export(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
 		.words = words, .words_help = "[DEVICE...]",
-		.help = "Gives the counters of all areas of devices, or of all devices, to "
+		.help = "Exports the counters of all areas of devices, or of all devices, to "
 			"monitoring systems, until a signal comes.  'dmmon create' makes regions to "
 			"count in.  JSON lines come in the intervals of --interval.",
 	};

@@ -27,7 +27,7 @@ static const struct column columns[] = {
 	{ "from_ns", COLUMN_UNSIGNED, UNIT_NS, 8, true, "shortest duration that is counted" },
 	{ "below_ns", COLUMN_UNSIGNED, UNIT_NS, 8, true, "durations are shorter; absent for the "
 	  "last" },
-	{ "ios", COLUMN_UNSIGNED, UNIT_NONE, 10, true, "I/Os that took so long" },
+	{ "ios", COLUMN_UNSIGNED, UNIT_NONE, 10, true, "I/Os with a duration in this range" },
 	{ "percent", COLUMN_REAL, UNIT_PERCENT, 7, true, "of all" },
 	[COLUMN_BAR] = { "bar", COLUMN_TEXT, UNIT_NONE, BAR_WIDTH, false, "the same, drawn; the "
 	  "highest is 50 characters; shown in a table" },

@@ -21,7 +21,7 @@ static const struct column columns[] = {
 	{ "sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 10, true, "how long it is" },
 	{ "area_sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 12, true, "length of an area" },
 	{ "areas", COLUMN_UNSIGNED, UNIT_NONE, 6, true, "how many areas it has" },
-	{ "program", COLUMN_TEXT, UNIT_NONE, 8, true, "program that it belongs to" },
+	{ "program", COLUMN_TEXT, UNIT_NONE, 8, true, "program that owns it" },
 	{ "precise", COLUMN_FLAG, UNIT_NONE, 7, true, "times are exact, not by ticks" },
 	{ "bounds_ns", COLUMN_LIST, UNIT_NONE, 9, true, "bounds of its histogram" },
 	{ "memory_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 12, false, "kernel memory it takes" },

@@ -25,11 +25,11 @@ int main(int argc, char **argv)
 		{ "print", "show the counters of areas; --clear also sets them to 0", cmd_print },
 		{ "clear", "set counters to 0", cmd_clear },
 		{ "delete", "delete regions", cmd_delete },
-		{ "set-aux", "give a region other auxiliary data", cmd_set_aux },
-		{ "clean", "remove what killed commands have left", cmd_clean },
+		{ "set-aux", "change a region's auxiliary data", cmd_set_aux },
+		{ "clean", "remove the regions of killed commands", cmd_clean },
 		{ "watch", "show rates and latencies, interval by interval", cmd_watch },
 		{ "histogram", "draw how long I/Os take", cmd_histogram },
-		{ "export", "give counters to monitoring systems", cmd_export },
+		{ "export", "export counters to monitoring systems", cmd_export },
 		{ NULL, NULL, NULL },
 	};
 	static const struct tool tool = {

@@ -69,23 +69,24 @@ static void set_json_lines(void *target, char *word, struct argp_state *state)
 #define WORD(member) TO_WORD(struct export_options, member)
 
 static const struct option_row option_rows[] = {
-	{ .help = "Where values go:", .group = 3 },
-	{ "listen", 'l', "ADDRESS", "give them by HTTP at this PORT, :PORT or ADDRESS:PORT, under "
+	{ .help = "Destinations:", .group = 3 },
+	{ "listen", 'l', "ADDRESS", "serve the values by HTTP at this PORT, :PORT or "
+	  "ADDRESS:PORT, under "
 	  "/metrics", TO_CALL(set_listen), .group = 3 },
-	{ "textfile", '\0', "FILE", "write them to this file, for node_exporter", WORD(textfile),
+	{ "textfile", '\0', "FILE", "write the values to this file, for node_exporter", WORD(textfile),
 	  .group = 3 },
-	{ "interval", '\0', "TIME", "write the file in such intervals (default: 15s)",
+	{ "interval", '\0', "TIME", "interval between writes (default: 15s)",
 	  TO_TIME(struct export_options, interval_ns, NS_PER_MS * 100, DAY_NS), .group = 3,
 	  .wrong = "invalid --interval: '%s' (100ms to 24h, for example 15s)" },
-	{ "json-lines", '\0', "ADDRESS", "give JSON lines to all that connect to this address by "
-	  "TCP", TO_CALL(set_json_lines), .group = 3 },
-	{ .help = "Who may have them from --listen:", .group = 4 },
+	{ "json-lines", '\0', "ADDRESS", "send JSON lines to every client that connects to this "
+	  "address by TCP", TO_CALL(set_json_lines), .group = 3 },
+	{ .help = "Access to --listen:", .group = 4 },
 	{ "certificate", '\0', "FILE", "use TLS with the certificate of this PEM file",
 	  WORD(certificate), .group = 4 },
 	{ "key", '\0', "FILE", "the certificate's private key, a PEM file", WORD(key),
 	  .group = 4 },
-	{ "passwords", '\0', "FILE", "ask for a user and a password of this file, which has lines "
-	  "as 'htpasswd -B' writes them", WORD(passwords), .group = 4 },
+	{ "passwords", '\0', "FILE", "require a user and password from this file, in the format "
+	  "of 'htpasswd -B'", WORD(passwords), .group = 4 },
 	{ 0 }
 };
 

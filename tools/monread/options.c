@@ -123,16 +123,16 @@ static const struct option_row input_rows[] = {
 	  FLAG(monwrite), .group = 1 },
 	{ "sets", '\0', "N", "stop after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
 	  .group = 1, .wrong = "invalid number of sets: '%s'" },
-	{ "release", '\0', "V.R", "release of z/VM, and check the lengths of records; without it, "
-	  "the lengths tell the release", TO_CALL(set_release), .group = 1 },
-	{ "layout", '\0', "PAGE", "a saved page of IBM's z/VM Monitor Records, which says where fields "
-	  "of a record are in its release; can be given several times", TO_CALL(set_layout),
+	{ "release", '\0', "V.R", "release of z/VM; also check the lengths of records (default: "
+	  "found by these lengths)", TO_CALL(set_release), .group = 1 },
+	{ "layout", '\0', "PAGE", "take the offsets of a record's fields from this saved page "
+	  "of IBM's z/VM Monitor Records; may be repeated", TO_CALL(set_layout),
 	  .group = 1 },
 	{ "timeout", '\0', "TIME", "stop with exit code 124 if no data come for this time",
 	  TO_CALL(set_timeout), .group = 1 },
 	{ "blocking", '\0', NULL, "wait in read() instead of poll()", FLAG(blocking), .group = 1 },
-	{ "reopen", '\0', "N", "when CP has severed, open the device again, with at most N "
-	  "tries in a row (default: 5)",
+	{ "reopen", '\0', "N", "reopen the device after CP severs the path; give up after N "
+	  "consecutive failures (default: 5)",
 	  TO_NUMBER(struct options, reopen, 0, MOST_TRIES), .group = 1,
 	  .wrong = "invalid number of tries: '%s' (0 to 1000000)" },
 	{ "reopen-wait", '\0', "TIME", "wait before the first try (default: 1s); it doubles for "
@@ -149,9 +149,9 @@ static const struct option_row option_rows[] = {
 	{ "values", '\0', NULL, "also print the fields of records", FLAG(values), .group = 2 },
 	{ "summary", '\0', NULL, "print a line for each set as soon as it is complete",
 	  FLAG(summary), .group = 2 },
-	{ "activity", '\0', NULL, "print a JSON line for each interval: what the system did",
+	{ "activity", '\0', NULL, "print the system's activity, a JSON line for each interval",
 	  FLAG(activity), .group = 2 },
-	{ "tables", '\0', NULL, "print tables when all has been read: load of the partition, waits of "
+	{ "tables", '\0', NULL, "print tables at the end: load of the partition, waits of "
 	  "users, response of devices, paging", FLAG(tables), .group = 2 },
 	{ .help = "Output files, with complete sets only:", .group = 3 },
 	{ "write-stream", '\0', "OUT", "write the bytes in the form of the device, and OUT.idx, "
@@ -159,14 +159,16 @@ static const struct option_row option_rows[] = {
 	  WORD(write_stream), .group = 3 },
 	{ "write-monwrite", '\0', "OUT", "write a MONWRITE file", WORD(write_monwrite),
 	  .group = 3 },
-	{ "rotate-size", '\0', "SIZE", "of --write-monwrite: begin a new file when OUT has this size, "
+	{ "rotate-size", '\0', "SIZE", "with --write-monwrite: start a new file when OUT "
+	  "reaches this size, "
 	  "for example 100M; OUT becomes OUT.1, OUT.1 becomes OUT.2, and so on",
 	  TO_SIZE(struct options, rotation.size, 1, UINT64_MAX), .group = 3,
 	  .wrong = "invalid --rotate-size: '%s' (for example 100M)" },
-	{ "rotate-time", '\0', "TIME", "the same when OUT has data of this time, for example 1h",
+	{ "rotate-time", '\0', "TIME", "start a new file when OUT covers this time, for example "
+	  "1h",
 	  TO_TIME(struct options, rotation.ns, 1000000, UINT64_MAX), .group = 3,
 	  .wrong = "invalid --rotate-time: '%s' (1ms and more, for example 1h)" },
-	{ "rotate-keep", '\0', "N", "keep so many files beside OUT (default: 10)",
+	{ "rotate-keep", '\0', "N", "number of rotated files to keep (default: 10)",
 	  TO_NUMBER(struct options, rotation.keep, 1, ROTATE_KEEP_MOST), .group = 3,
 	  .wrong = "invalid --rotate-keep: '%s' (1 to 1000)" },
 	{ "csv", '\0', "FOLDER", "write a CSV file for each type of record", WORD(csv),
@@ -174,10 +176,11 @@ static const struct option_row option_rows[] = {
 	{ "anonymise", '\0', "KEY", "in all outputs, replace names and numbers that identify users "
 	  "and systems; the first 16 bytes of the file KEY are the key", WORD(anonymise),
 	  .group = 3 },
-	{ "html", '\0', "OUT", "write a page with charts of what the system did", WORD(html),
+	{ "html", '\0', "OUT", "write a page with charts of the system's activity", WORD(html),
 	  .group = 3 },
-	{ .help = "Of --html and --tables:", .group = 4 },
-	{ "threshold", '\0', "NAME=VALUE", "mark what is above; busy=90, cpu-wait=25, io-wait=25, "
+	{ .help = "For --html and --tables:", .group = 4 },
+	{ "threshold", '\0', "NAME=VALUE", "mark values above these limits; busy=90, cpu-wait=25, "
+	  "io-wait=25, "
 	  "page-wait=10, response=20, slots=70 and paging=1000 unless given; VALUE may be off",
 	  TO_CALL(set_threshold), .group = 4 },
 	{ "time-zone", '\0', "ZONE", "show times of this zone: UTC (default), local, +02:00, "
@@ -227,7 +230,7 @@ static const struct command_line line = {
 		"2 wrong command line or file; 77 the device does not exist or cannot be used; "
 		"124 time-out.\n\n"
 		"A command, with options of its own:\n"
-		"  export     give values to monitoring systems",
+		"  export     export values to monitoring systems",
 };
 
 static const struct option_row export_rows[] = {
@@ -250,7 +253,7 @@ static const struct command_line export_line = {
 	.words = words,
 	.more_words = "more than one file given",
 	.words_help = "[FILE]",
-	.help = "Gives what a z/VM system did to monitoring systems: reads monitor data from "
+	.help = "Exports the activity of a z/VM system to monitoring systems: reads monitor data from "
 		DEVICE ", or from a FILE as monread does.\v"
 		"At the end of a file, the last values stay available at --listen until a signal "
 		"comes.  A file with the name export is ./export.",

@@ -236,9 +236,9 @@ int cmd_export(int argc, char **argv)
 		.options = &options, .parts = parts, .words = words,
 		.more_words = "one recording at a time, not '%s', too",
 		.words_help = "[FILE]",
-		.help = "Gives sums over all tasks that exit to monitoring systems, until a signal "
-			"comes.  With FILE, which 'taskmon listen --record' has written, the sums "
-			"are those of the recording.",
+		.help = "Exports sums over all tasks that exit to monitoring systems, until a "
+			"signal comes.  With FILE, a recording of 'taskmon listen --record', "
+			"the sums are those of the recording.",
 	};
 	static struct arguments arguments = { .exports = EXPORT_OPTIONS_DEFAULT };
 	struct program signals;

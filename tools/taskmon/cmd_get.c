@@ -58,7 +58,7 @@ static const struct option_row option_rows[] = {
 	{ "pid", 'p', "PID", "ID of a task; may be repeated", TO_CALL(add_task) },
 	{ "tgid", 't', "TGID", "ID of any task of a thread group; may be repeated",
 	  TO_CALL(add_process) },
-	{ "all", 'a', NULL, "all tasks; also with any option that says which, or --by",
+	{ "all", 'a', NULL, "all tasks; implied by --by and by options that select tasks",
 	  TO_FLAG(struct arguments, all) },
 	{ "interval", 'i', "TIME", "show what was used in each interval of this length, such as "
 	  "500ms or 2s", TO_TIME(struct arguments, interval_ns, 1, UINT64_MAX),

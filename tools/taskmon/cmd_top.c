@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* taskmon top: the tasks that do most, again and again. */
+/* taskmon top: the busiest tasks, refreshed periodically. */
 #include <string.h>
 
 #include "command.h"
@@ -27,19 +27,19 @@ static void set_sort(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ "batch", 'b', NULL, "write text, and need no terminal", TO_FLAG(struct arguments, batch),
+	{ "batch", 'b', NULL, "write text; no terminal is needed", TO_FLAG(struct arguments, batch),
 	  .group = 1 },
 	{ "count", 'n', "N", "stop after N intervals (default: run until ended)",
 	  TO_NUMBER(struct arguments, intervals, 1, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --count: '%s' (1 or more)" },
-	{ "interval", 'd', "TIME", "look again after this time (default: 2s)",
+	{ "interval", 'd', "TIME", "refresh after this time (default: 2s)",
 	  TO_TIME(struct arguments, interval_ns, 1000000, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --interval: '%s' (1ms or more, for example 500ms or 2s)" },
 	{ "sort", 's', "FIELD", "sort by this field (default: cpu_percent)", TO_CALL(set_sort),
 	  .group = 1 },
-	{ "reverse", 'r', NULL, "turn the order round", TO_FLAG(struct arguments, top.reverse),
+	{ "reverse", 'r', NULL, "reverse the order", TO_FLAG(struct arguments, top.reverse),
 	  .group = 1 },
-	{ "accumulated", 'A', NULL, "show what was used since the beginning, not in the last interval",
+	{ "accumulated", 'A', NULL, "show totals since the beginning instead of the last interval",
 	  TO_FLAG(struct arguments, top.accumulated), .group = 1 },
 	{ "forest", '\0', NULL, "show processes below their parents",
 	  TO_FLAG(struct arguments, top.forest), .group = 1 },
@@ -62,8 +62,8 @@ int cmd_top(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.help = "Shows the processes that do most, sorted, and looks again and again.  On a "
-			"terminal the key 'h' lists the keys.  Without a terminal, and with "
+		.help = "Shows the busiest processes, sorted, and refreshes them periodically.  "
+			"On a terminal the key 'h' lists the keys.  Without a terminal, and with "
 			"--batch, it writes text.",
 	};
 	static struct arguments arguments = { .top = TOP_DEFAULT, .interval_ns = DEFAULT_INTERVAL };

@@ -33,7 +33,7 @@ const struct column row_columns[] = {
 	[ROW_SIZE] = { "size_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 0, false,
 		       "of struct taskstats, as the kernel sent it" },
 	[ROW_TASKS] = { "tasks", COLUMN_UNSIGNED, UNIT_NONE, 0, false,
-			"how many tasks the sums are of" },
+			"number of tasks in the sums" },
 	[ROW_TASKS_ETIME] = { "tasks_etime_us", COLUMN_UNSIGNED, UNIT_US, 0, false,
 			      "of a process: the times since its tasks began, added up" },
 	[ROW_INTERVAL] = { "interval", COLUMN_UNSIGNED, UNIT_NONE, 0, false,

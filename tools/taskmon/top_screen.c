@@ -26,7 +26,7 @@ static const char *const help[] = {
 	"q  F10       quit",
 	"left  right  sort by the column before, or after",
 	"P  M  T      sort by CPU, most resident storage, CPU time",
-	"r  I         turn the order round",
+	"r  I         reverse the order",
 	"o            only what did anything",
 	"a            since top began, or in the last interval",
 	"p  H         tasks (threads), or processes",

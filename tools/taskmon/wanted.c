@@ -50,7 +50,7 @@ static void set_by(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ .help = "Which tasks:", .group = 3 },
+	{ .help = "Selection of tasks:", .group = 3 },
 	{ "user", '\0', "USER", "only tasks of this user, a name or a number", TO_CALL(set_user),
 	  .group = 3 },
 	{ "name", '\0', "TEXT", "only tasks with this text in the name of their program",

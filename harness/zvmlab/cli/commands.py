@@ -62,7 +62,7 @@ GROUPS = {
     },
     "make monitor data": {
         "fabricate": _Command(
-            "fabricate", "write the monitor data of a modelled system that a file describes"
+            "fabricate", "write the monitor data of a modelled system, described by a file"
         ),
         "redeliver": _Command(
             "redeliver", "deliver recorded monitor data to the readers of a running guest"

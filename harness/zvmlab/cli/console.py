@@ -46,7 +46,7 @@ def add_commands(commands: Any) -> None:
         const="",
         required=True,
         metavar="GUEST",
-        help="name of the guest (default: the one that runs), whose hvc_iucv has the terminal",
+        help="name of the guest whose hvc_iucv has the terminal (default: the only running guest)",
     )
     made.add_argument(
         "--terminal",
@@ -54,7 +54,7 @@ def add_commands(commands: Any) -> None:
         default=DEFAULT,
         metavar="NAME",
         help=f"lnxhvc0 to lnxhvc{TERMINALS - 1}, /dev/hvc0 to /dev/hvc{TERMINALS - 1} in the guest;"
-        " lnxhvc is the first that is free (default: %(default)s)",
+        " lnxhvc is the first free one (default: %(default)s)",
     )
     made.add_argument(
         "--user",

@@ -88,7 +88,7 @@ def _options(parser: argparse.ArgumentParser, output: str) -> None:
         help="a name from 'zvmlab scenarios', or FILE.py:NAME",
     )
     add("--all", action="store_true", help=f"use all scenarios of zvmlab, and --sets {ALL_SETS}")
-    add("--sets", type=int, metavar="N", help="also use N data sets that are made from the seed")
+    add("--sets", type=int, metavar="N", help="also use N data sets made from the seed")
     kernel_option(parser)
     seed_option(parser, "run")
     shard_option(parser, "scenarios")
@@ -96,7 +96,7 @@ def _options(parser: argparse.ArgumentParser, output: str) -> None:
         "--output",
         type=Path,
         metavar="DIR",
-        help=f"folder for results (default: {output}, of a shard …-I-of-N)",
+        help=f"folder for results (default: {output}; with --shard …-I-of-N)",
     )
     parser.set_defaults(folder=output)
     add(

@@ -42,8 +42,8 @@ def add_commands(commands: Any) -> None:
         default=[],
         type=Path,
         metavar="PAGE",
-        help="a saved page of IBM's z/VM Monitor Records: lay out the record as it says; may be"
-        " given several times",
+        help="lay out a record as this saved page of IBM's z/VM Monitor Records says; may be "
+        "repeated",
     )
     hours_option(made)
     made.set_defaults(command=run_fabricate)

@@ -99,7 +99,7 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         "--storage",
         default=DEFAULT_STORAGE,
         metavar="EXTENTS",
-        help="in the form of DEF STOR CONFIG (default: 0.128M; more for TREE:full:debug)",
+        help="storage, as DEF STOR CONFIG has it (default: 0.128M; more for TREE:full:debug)",
     )
     add(
         "--segment",
@@ -107,7 +107,8 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         metavar="DEF",
         help="saved segment, such as 'MONDCSS 9000-97FF SC RSTD'; may be repeated",
     )
-    add("--cp", action="append", default=[], metavar="KEY=VALUE", help="another option of CP")
+    add("--cp", action="append", default=[], metavar="KEY=VALUE", help="pass an option to CP, "
+    "such as 'class=G'")
     add(
         "--module",
         action="append",

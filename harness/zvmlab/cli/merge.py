@@ -31,8 +31,8 @@ def add_commands(commands: Any) -> None:
         nargs="+",
         type=Path,
         metavar="FILE|DIR",
-        help=f"results of sweep, diff, make fuzz or the tests: {NAME}, or a folder that has it;"
-        " of a shard that is there twice the last one whole counts",
+        help=f"results of sweep, diff, make fuzz or the tests: {NAME}, or its folder;"
+        " the last complete results of a shard count",
     )
     made.add_argument(
         "--output",

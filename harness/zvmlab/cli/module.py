@@ -28,7 +28,7 @@ def add_commands(commands: Any) -> None:
     build = command(
         what,
         "build",
-        "build the modules of a folder, which has a Kbuild or a Makefile, for guest kernels",
+        "build the modules in a folder with a Kbuild or a Makefile, for guest kernels",
         "  zvmlab module build src/\n"
         "  zvmlab module build src/ --kernel bookworm --kernel trixie --output build/\n"
         "  zvmlab run --module src/ -- dmesg        builds it, puts it in and loads it",

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _DAY = 86400
 KERNEL_HELP = (
-    "guest kernel: bookworm (default), trixie, sid, debug, an image, or a kernel source tree, which"
-    " is built: a folder or source:6.1; TREE:full takes Debian's configuration, TREE:FILE that of a"
-    " file, TREE:debug looks for mistakes"
+    "guest kernel: bookworm (default), trixie, sid, debug, an image, or a kernel source tree to"
+    " build: a folder or source:6.1; TREE:full uses Debian's configuration, TREE:FILE the one in FILE,"
+    " TREE:debug checks for mistakes"
 )
 
 
@@ -76,8 +76,8 @@ def shard_option(parser: argparse.ArgumentParser, what: str) -> None:
         type=_shard,
         default=Shard(),
         metavar="I/N",
-        help=f"run only every N-th of the {what}, from the I-th on; zvmlab merge puts the results"
-        " of all N together",
+        help=f"run only every N-th of the {what}, starting with the I-th; zvmlab merge combines the"
+        " results of all N",
     )
 
 

@@ -35,7 +35,7 @@ def add_commands(commands: Any) -> None:
         help="number or name of a domain, such as 0 or system",
     )
     add("record", nargs="?", type=int, metavar="RECORD", help="number of a record of this domain")
-    add("--release", metavar="V.R", help="only what is known of this release, such as 5.3")
+    add("--release", metavar="V.R", help="only facts known for this release, such as 5.3")
     how = made.add_mutually_exclusive_group()
     json_option(how)
     how.add_argument(

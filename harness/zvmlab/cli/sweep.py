@@ -70,7 +70,7 @@ def add_commands(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="DIR",
-        help="folder for results (default: zvmlab-sweep/SCENARIO, of a shard …-I-of-N)",
+        help="folder for results (default: zvmlab-sweep/SCENARIO; with --shard …-I-of-N)",
     )
     shard_option(made, "faults")
     how = made.add_mutually_exclusive_group()

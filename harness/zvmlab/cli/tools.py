@@ -62,14 +62,15 @@ def add_commands(commands: Any) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="only this user's; the guest's own are of 'CPU 0' and so on; may be repeated",
+        help="only calls of this user, or of 'CPU 0' and so on for the guest itself; may be "
+        "repeated",
     )
     begin = trace.add_mutually_exclusive_group()
     begin.add_argument("--since", type=int, default=0, metavar="SEQ", help="begin with this number")
     begin.add_argument(
         "--since-test",
         metavar="NAME",
-        help="begin with the last test that has this in its name; for a trace that tests have kept",
+        help="begin with the last test whose name contains this; for a trace kept by tests",
     )
     add(
         "--raw",
@@ -103,7 +104,7 @@ def add_commands(commands: Any) -> None:
     build.add_argument(
         "--entry",
         action="store_true",
-        help="print the name of what would be built, which changes with its sources; build nothing",
+        help="print the name of the cache entry, which changes with its sources; build nothing",
     )
     build.set_defaults(command=run_build)
 

@@ -76,8 +76,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--shard",
         metavar="I/N",
-        help="run only every N-th test, from the I-th on; zvmlab merge puts the results.jsonl of"
-        " all N together and judges the requirements",
+        help="run only every N-th test, starting with the I-th; zvmlab merge combines the"
+        " results.jsonl of all N and judges the requirements",
     )
     parser.addini(
         "requirements", "TOML file with the requirements that tests show (docs/report.md)"

@@ -188,7 +188,7 @@ def add_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--short",
         action="store_true",
-        help="run what the rules of the ini value speeds take; --full runs the whole",
+        help="run the tests that the rules of the ini value speeds choose; --full runs all",
     )
     parser.addini("speeds", "TOML file that says what --short runs (docs/running-tests.md)")
 

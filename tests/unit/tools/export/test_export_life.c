@@ -814,19 +814,19 @@ START_TEST(help_of_options)
 	text = said_end(&said);
 	ck_assert_int_eq(status, 0);
 	ck_assert_msg(strstr(text, "\n\n"
-			     " Where values go:\n"
-			     "      --interval=TIME        write the file in such intervals (default: 15s)\n"
-			     "      --json-lines=ADDRESS   give JSON lines to all that connect to this\n"
-			     "                             address by TCP\n"
-			     "  -l, --listen=ADDRESS       give them by HTTP at this PORT, :PORT or\n"
+			     " Destinations:\n"
+			     "      --interval=TIME        interval between writes (default: 15s)\n"
+			     "      --json-lines=ADDRESS   send JSON lines to every client that connects to\n"
+			     "                             this address by TCP\n"
+			     "  -l, --listen=ADDRESS       serve the values by HTTP at this PORT, :PORT or\n"
 			     "                             ADDRESS:PORT, under /metrics\n"
-			     "      --textfile=FILE        write them to this file, for node_exporter\n"
+			     "      --textfile=FILE        write the values to this file, for node_exporter\n"
 			     "\n"
-			     " Who may have them from --listen:\n"
+			     " Access to --listen:\n"
 			     "      --certificate=FILE     use TLS with the certificate of this PEM file\n"
 			     "      --key=FILE             the certificate's private key, a PEM file\n"
-			     "      --passwords=FILE       ask for a user and a password of this file, which\n"
-			     "                             has lines as 'htpasswd -B' writes them\n"
+			     "      --passwords=FILE       require a user and password from this file, in the\n"
+			     "                             format of 'htpasswd -B'\n"
 			     "\n"), "%s", text);
 }
 END_TEST

@@ -630,7 +630,7 @@ END_TEST
 START_TEST(help_of_the_options)
 {
 	static const char *const lines[] = {
-		"Which tasks:", "--active ", "--by=WHAT ", "--cgroup=PATH ", "--name=TEXT ", "--tree=PID ",
+		"Selection of tasks:", "--active ", "--by=WHAT ", "--cgroup=PATH ", "--name=TEXT ", "--tree=PID ",
 		"--user=USER ", "--help",
 	};
 	const struct option_row *row = wanted_options.rows;
