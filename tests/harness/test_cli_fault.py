@@ -74,7 +74,7 @@ def test_arm_list_disarm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("arm",), 2, "zvmlab: nothing to arm given; use POINT KIND [VALUE], or --file FILE\n"),
+        (("arm",), 2, "zvmlab: nothing to arm; give POINT KIND [VALUE], or --file FILE\n"),
         (
             ("arm", "interrupt", "--file", "x"),
             2,

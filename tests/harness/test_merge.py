@@ -147,8 +147,8 @@ def test_lost_shards_are_named(tmp_path: Path, capsys: Capture) -> None:
     parts = [tmp_path / f"{number}-of-4" for number in (1, 2, 3)]
     assert _merge(tmp_path / "whole", *parts) == 1
     assert capsys.readouterr().err == (
-        f"zvmlab: shard 2/4 did not come to its end ({file}); shard 4/4 is missing:"
-        " run what is lost again, then merge again\n"
+        f"zvmlab: shard 2/4 is incomplete ({file}); shard 4/4 is missing:"
+        " run these shards again, then merge again\n"
     )
     assert not (tmp_path / "whole").exists()
     assert main([*SWEEP, "--shard", "2/4", "--output", str(file.parent), "--resume"]) == 0
@@ -185,7 +185,7 @@ def test_shards_of_different_runs(
     assert main([*SWEEP, "--shard", "1/2", "--output", first]) == 0
     assert main([*SWEEP, "--shard", "2/2", "--output", second, *other]) == 0
     assert _merge(tmp_path / "whole", Path(first), Path(second)) == 2
-    assert re.search(f"are not of one run: {said}$", capsys.readouterr().err.strip())
+    assert re.search(f"belong to different runs: {said}$", capsys.readouterr().err.strip())
 
 
 def test_shard_without_one_of_its_results(tmp_path: Path, capsys: Capture) -> None:
@@ -299,7 +299,7 @@ def test_shards_of_different_tests(tmp_path: Path, capsys: Capture) -> None:
     first = _tests(tmp_path / "a", names, 2) / "1-of-2"
     second = _tests(tmp_path / "b", names, 2, collected="4567") / "2-of-2"
     assert _merge(tmp_path / "whole", first, second) == 2
-    assert "are not of one run: they chose from different tests" in capsys.readouterr().err
+    assert "belong to different runs: they chose from different tests" in capsys.readouterr().err
     # A shard that has none cannot know.
     second = _tests(tmp_path / "c", names, 2, collected=None) / "2-of-2"
     assert _merge(tmp_path / "whole", first, second) == 0
@@ -376,7 +376,7 @@ def test_shard_of_fuzzing_that_broke_off_is_lost(tmp_path: Path, capsys: Capture
     assert _run_fuzz(tmp_path / "1", "1/2") == 0
     assert _run_fuzz(tmp_path / "2", "2/2", STATUS="9") == 1
     assert _merge(tmp_path / "whole", tmp_path / "1", tmp_path / "2") == 1
-    assert "shard 2/2 did not come to its end" in capsys.readouterr().err
+    assert "shard 2/2 is incomplete" in capsys.readouterr().err
 
 
 def test_merged_fuzzing_with_a_finding(tmp_path: Path, capsys: Capture) -> None:

@@ -600,7 +600,7 @@ def test_shard_that_did_not_run_all_its_tests_is_lost(
     assert _run(project, pytester, "--zvmlab-report", "out", *options).ret == code
     capsys.readouterr()
     assert main(["merge", str(pytester.path / "out"), "--output", str(pytester.path / "m")]) == 1
-    assert "shard 1/1 did not come to its end" in capsys.readouterr().err
+    assert "shard 1/1 is incomplete" in capsys.readouterr().err
     assert not (pytester.path / "m").exists()
 
 

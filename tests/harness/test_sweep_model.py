@@ -675,7 +675,7 @@ def test_resume_without_a_sweep_and_damaged_state(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no sweep to continue"):
         sweep(mine, QUIET, resume=True)
     (mine.output / "results.jsonl").write_text("no JSON\n")
-    with pytest.raises(UsageError, match="does not have results as zvmlab writes them"):
+    with pytest.raises(UsageError, match="is not a results file of zvmlab"):
         sweep(mine, QUIET)
 
 

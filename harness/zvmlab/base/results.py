@@ -91,7 +91,7 @@ def sense(path: Path) -> Iterator[None]:
         OverflowError,
         RecursionError,
     ):
-        raise UsageError(f"{path} does not have results as zvmlab writes them") from None
+        raise UsageError(f"{path} is not a results file of zvmlab") from None
 
 
 class ResultsFile:
@@ -160,11 +160,11 @@ def together(found: Sequence[Results]) -> list[Results]:
     said = []
     for shard in shards:
         if shard not in whole and shard in begun:
-            said.append(f"{shard} did not come to its end ({begun[shard].path})")
+            said.append(f"{shard} is incomplete ({begun[shard].path})")
         elif shard not in whole:
             said.append(f"{shard} is missing")
     if said:
-        raise LostShards(f"shard {'; shard '.join(said)}: run what is lost again, then merge again")
+        raise LostShards(f"shard {'; shard '.join(said)}: run these shards again, then merge again")
     return [whole[shard] for shard in shards]
 
 
@@ -175,7 +175,7 @@ def _check_same(first: Results, other: Results) -> None:
         if ours.get(key) != theirs.get(key):
             values = " against ".join(_short(values.get(key)) for values in (ours, theirs))
             raise UsageError(
-                f"{first.path} and {other.path} are not of one run: {key} differs ({values})"
+                f"{first.path} and {other.path} belong to different runs: {key} differs ({values})"
             )
 
 

@@ -308,8 +308,10 @@ def add_commands(commands: Any) -> None:
     )
     keys.add_argument("shell", choices=list(SHELLS), help="the shell that you use")
     keys.add_argument(
-        "--program", type=Path, metavar="PATH", help="complete the taskmon, dmmon or monread at "
-        "PATH"
+        "--program",
+        type=Path,
+        metavar="PATH",
+        help="complete the taskmon, dmmon or monread at " "PATH",
     )
     keys.set_defaults(command=_print)
 

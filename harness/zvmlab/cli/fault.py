@@ -160,7 +160,7 @@ def _rules(arguments: argparse.Namespace) -> tuple[Fault, ...]:
             raise UsageError("--file cannot be used together with a point")
         return load(arguments.file)
     if arguments.point is None or arguments.kind is None:
-        raise UsageError("nothing to arm given; use POINT KIND [VALUE], or --file FILE")
+        raise UsageError("nothing to arm; give POINT KIND [VALUE], or --file FILE")
     words = [field.name for field in dataclasses.fields(Fault)]
     fault = Fault(**{word: getattr(arguments, word) for word in words})
     fault_points.check(fault)

@@ -107,8 +107,13 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         metavar="DEF",
         help="saved segment, such as 'MONDCSS 9000-97FF SC RSTD'; may be repeated",
     )
-    add("--cp", action="append", default=[], metavar="KEY=VALUE", help="pass an option to CP, "
-    "such as 'class=G'")
+    add(
+        "--cp",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="pass an option to CP, " "such as 'class=G'",
+    )
     add(
         "--module",
         action="append",

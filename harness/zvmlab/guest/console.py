@@ -383,7 +383,7 @@ class Console:
         wanted = set(kinds)
         missed = sorted(wanted - set(self.kinds))
         if missed:
-            raise UsageError(f"crashes of kind {missed[0]!r} are not looked for in this guest")
+            raise UsageError(f"this guest is not checked for crashes of kind {missed[0]!r}")
 
         def came() -> Crash | None:
             return next((a for a in self._known.values() if a.kind in wanted), None)
@@ -407,7 +407,7 @@ class Console:
             raise GuestPanic(str(found), self.tail())
         if self._failed is not None:
             raise ZvmlabError(
-                f"crashes are not looked for any more: {self._failed}"
+                f"the console is no longer checked for crashes: {self._failed}"
             ) from self._failed
 
     def text(self) -> str:

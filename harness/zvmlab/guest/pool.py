@@ -176,7 +176,7 @@ class Pool:
 
     def _check_wanted(self) -> None:
         if self._abandoned:
-            raise EmulatorError("the guests of the pool are not wanted any more")
+            raise EmulatorError("the pool of guests has been stopped")
 
     def stop(self) -> None:
         """Stop all guests, without asking them anything."""

@@ -126,9 +126,9 @@ class Qmp:
         try:
             message = json.loads(line)
         except ValueError as error:
-            raise EmulatorError(f"QEMU sent what is not JSON ({line[:80]!r})") from error
+            raise EmulatorError(f"QEMU sent something that is not JSON ({line[:80]!r})") from error
         if not isinstance(message, dict):
-            raise EmulatorError(f"QEMU sent what is not an object ({line[:80]!r})")
+            raise EmulatorError(f"QEMU sent something that is not an object ({line[:80]!r})")
         return message
 
     def execute(

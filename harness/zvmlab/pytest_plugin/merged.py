@@ -83,7 +83,9 @@ def merged(shards: Sequence[Results]) -> Merged:
         raise UsageError(f"{shards[0].path} and all other shards have no test: nothing was chosen")
     if len(everything) > 1:
         first, other = list(everything.values())[:2]
-        raise UsageError(f"{first} and {other} are not of one run: they chose from different tests")
+        raise UsageError(
+            f"{first} and {other} belong to different runs: they chose from different tests"
+        )
     with sense(shards[0].path):
         run = shards[0].head.run
         found = Run(

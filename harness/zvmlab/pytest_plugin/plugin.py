@@ -348,7 +348,7 @@ def built_module(zvmlab_kernel: str) -> Callable[..., Path]:
     def build(folder: Path | str, name: str | None = None) -> Path:
         found = built_modules(Path(folder), resolve(zvmlab_kernel), Progress(quiet=True))
         if name is None and len(found) != 1:
-            raise UsageError(f"{folder} builds {', '.join(found)}; say which of them is meant")
+            raise UsageError(f"{folder} builds {', '.join(found)}; choose one of them")
         if name is not None and name not in found:
             raise UsageError(f"{folder} builds {', '.join(found)}, and no {name}")
         return found[name] if name is not None else next(iter(found.values()))
