@@ -297,7 +297,7 @@ class Lab:
 
     @staticmethod
     def until(what: Callable[[], bool]) -> None:
-        """Wait for it, not for ever."""
+        """Wait for it, not forever."""
         end = time.monotonic() + WAIT_SECONDS
         while not what():
             assert time.monotonic() < end

@@ -138,7 +138,7 @@ def later(worker: Worker, call: Call, *arguments: object) -> Callable[[], tuple[
 
     def wait() -> tuple[int, int, bytes]:
         reply = pending.result(LIMIT)
-        assert not reply.timed_out, "it slept for ever"
+        assert not reply.timed_out, "it slept forever"
         return reply[done].ret, reply[done].errno, reply[done].data
 
     return wait

@@ -147,7 +147,7 @@ def test_element_of_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> N
 @pytest.mark.requirement("M18")
 @pytest.mark.upstream_defect(
     9,
-    "records that end just below their element are read for ever",
+    "records that end just below their element are read forever",
     seen=r"reads \[12, 512, 12, 512, 12, 512, 12, 512\]",
 )
 def test_records_just_below_their_control_area(monreader: Guest) -> None:

@@ -125,7 +125,7 @@ def test_4_read_that_waits_never_learns_of_a_sever(guest: Guest) -> None:
     assert pending.result()[0].errno == errno.EINTR
 
 
-# One CPU is the reader's for ever.
+# One CPU is the reader's forever.
 @pytest.mark.requirement("L14")
 @pytest.mark.zvmlab(cpus=2)
 def test_5_read_after_a_sever_with_a_record_pending_spins(guest: Guest) -> None:
@@ -143,7 +143,7 @@ def test_5_read_after_a_sever_with_a_record_pending_spins(guest: Guest) -> None:
 @pytest.mark.requirement("L3")
 @pytest.mark.zvmlab(cpus=2)
 def test_6_second_message_takes_the_place_of_the_first(guest: Guest) -> None:
-    """The record of the last is read; then the driver asks for it once more, for ever."""
+    """The record of the last is read; then the driver asks for it once more, forever."""
     fd = open_account(guest)
     with armed(guest.control, Fault("recording.message", "duplicate", name="*ACCOUNT")):
         make(guest.control, "*ACCOUNT", b"record")

@@ -18,7 +18,7 @@
 
 #define PAGE CP_PAGE_SIZE
 #define PAGES (WORLD_STORAGE / PAGE)
-/* Calls that peers make from within events in one input; they could go on for ever. */
+/* Calls that peers make from within events in one input; they could go on forever. */
 #define MOST_CALLS 300
 #define MOST_LOADS 4
 #define CHECKSUM 8

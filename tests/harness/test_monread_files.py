@@ -408,7 +408,7 @@ def test_only_regular_files_are_written(monread: Path, option: str) -> None:
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
 def test_a_device_of_memory_is_no_input(monread: Path, device: str) -> None:
-    """Every read of /dev/null would end another set, for ever."""
+    """Every read of /dev/null would end another set, forever."""
     done = run(monread, device)
     assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
     assert done.stderr.splitlines() == [f"monread: {device}: No such device"]

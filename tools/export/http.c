@@ -85,7 +85,7 @@ static void notified(void *context, struct MHD_Connection *connection, void **so
 	}
 }
 
-/* Who sends or takes a byte now and then would stay for ever. */
+/* Who sends or takes a byte now and then would stay forever. */
 static void end_slow(struct http *http)
 {
 	const int64_t now = now_ms();

@@ -50,7 +50,7 @@ int input_open(struct input *input, bool monwrite)
 	if (monwrite || standard)
 		return 0;
 	if (S_ISCHR(status.st_mode)) {
-		/* /dev/null and its like end a set with every read, for ever. */
+		/* /dev/null and its like end a set with every read, forever. */
 		if (major(status.st_rdev) == MEM_MAJOR)
 			return -ENODEV;
 		input->format = MONREC_DEVICE;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The kernel answers before sendmsg() returns; who waits longer waits for ever. */
+/* The kernel answers before sendmsg() returns; who waits longer waits forever. */
 #define ANSWER_MS 5000
 /* A message of two records of the longest version is 1.5 KiB. */
 #define MESSAGE_SIZE 8192

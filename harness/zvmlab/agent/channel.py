@@ -27,7 +27,7 @@ from zvmlab.base.errors import Timeout, UsageError
 from zvmlab.base.limit import Limit
 
 
-# What is there already is taken in, but not for ever: more may come as fast.
+# What is there already is taken in, but not forever: more may come as fast.
 _TAKE_IN_SECONDS = 1.0
 
 

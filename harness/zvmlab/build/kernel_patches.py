@@ -5,7 +5,7 @@ Linux' proofs of RCU's use, which come with those of locks, wait during boot for
 grace period of RCU-tasks.  Whoever makes grace periods holds a mutex meanwhile: the
 booting task, or a thread of their own, which holds it also while it waits for work.
 If that thread gets so far first, which takes a tick at the wrong moment, the
-booting task waits for the mutex, and the thread for work, for ever.
+booting task waits for the mutex, and the thread for work, forever.
 
 When a module has its place in storage yet to get and there is none, what s390 has
 noted of the module's symbols is not freed.  Nor is the name of a class of devices that could

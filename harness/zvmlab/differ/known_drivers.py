@@ -44,7 +44,7 @@ EXPLAINED = (
         ("end", r".*Unable to handle kernel pointer dereference.*; in mon_read .*", ""),
     ),
     *because(
-        "defect 5: upstream's open waits for ever when CP does not answer",
+        "defect 5: upstream's open waits forever when CP does not answer",
         "silent-cp",
         ("end", "open sleeps uninterruptibly in the guest", ""),
         ("open stuck", "true", ""),

@@ -26,7 +26,7 @@ from zvmlab.base.plain import harmless
 
 POLL_SECONDS = 0.05
 # Before a crash is reported, the kernel must have said that it has finished, or (_patience) have
-# printed nothing for so long; it cannot go on for ever.  How often that is looked for.
+# printed nothing for so long; it cannot go on forever.  How often that is looked for.
 SETTLE_SECONDS = 0.4
 LONGEST_REPORT_SECONDS = 10.0
 _LOOK_SECONDS = 0.01

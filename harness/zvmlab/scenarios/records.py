@@ -92,7 +92,7 @@ def _records_come(context: Context) -> str | None:
     modules=(_MODULE,),
     usable=_records_come,
     cp={"directory": _DIRECTORY, "class": _CLASSES},
-    # The driver can come to asking CP for a record for ever, on one of them.
+    # The driver can come to asking CP for a record forever, on one of them.
     cpus=2,
 )
 def vmlogrdr(context: Context) -> None:

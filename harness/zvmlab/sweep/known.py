@@ -132,7 +132,7 @@ KNOWN = (
         ("drop", "delay", "reorder", "corrupt"),
         HANGS,
         r"open sleeps uninterruptibly in the guest (until CP severs the path|whatever CP does)",
-        "upstream's driver, defect 5: open waits for ever when CP does not answer",
+        "upstream's driver, defect 5: open waits forever when CP does not answer",
         upstream=True,
     ),
     Known(
@@ -200,14 +200,14 @@ KNOWN = (
         ("corrupt",),
         HANGS,
         r"reading a record sleeps uninterruptibly in the guest whatever CP does",
-        "kernel: vmlogrdr, defect 9: a RECEIVE that CP refuses is given again for ever",
+        "kernel: vmlogrdr, defect 9: a RECEIVE that CP refuses is given again forever",
     ),
     Known(
         ("iucv.connect", "interrupt", "recording.connect"),
         ("drop", "delay", "reorder", "corrupt"),
         HANGS,
         r"opening /dev/account sleeps uninterruptibly in the guest whatever CP does",
-        "kernel: vmlogrdr, defect 10: open waits for ever when CP does not answer",
+        "kernel: vmlogrdr, defect 10: open waits forever when CP does not answer",
     ),
     Known(
         ("iucv.sever", "recording.sever"),
@@ -230,7 +230,7 @@ KNOWN = (
         ("drop",),
         HANGS,
         r"(loading hmcdrv|'[a-z]+ folder(/\w+)?') sleeps uninterruptibly in the guest whatever CP does",
-        "kernel: defect 33: hmcdrv waits for ever for the end of a transfer",
+        "kernel: defect 33: hmcdrv waits forever for the end of a transfer",
     ),
     Known(
         ("diag250.io", "disk.completion"),
@@ -238,7 +238,7 @@ KNOWN = (
         HANGS,
         r"(online=1|opening the disk|reading a page|writing a page) sleeps uninterruptibly in the"
         r" guest whatever CP does",
-        "kernel: defect 34: dasd_diag waits for ever for the end of a request that CP has ended"
+        "kernel: defect 34: dasd_diag waits forever for the end of a request that CP has ended"
         " before",
     ),
     Known(

@@ -2,7 +2,7 @@
 /*
  * One CPU purges translations again and again, which every CPU has to take part in; the
  * other one gives it orders meanwhile, which it has to take part in, too.  Neither waits
- * for the other for ever, and each order is accepted.
+ * for the other forever, and each order is accepted.
  *
  * Built with -fexec-charset=IBM037: every string is EBCDIC.
  */

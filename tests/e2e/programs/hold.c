@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hold DEVICE FILE: writes the file's contents to the device, and keeps it open for ever. */
+/* hold DEVICE FILE: writes the file's contents to the device, and keeps it open forever. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

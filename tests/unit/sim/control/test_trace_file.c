@@ -174,7 +174,7 @@ START_TEST(lines_written_in_parts)
 }
 END_TEST
 
-/* Not tried for ever: it is an error. */
+/* Not tried forever: it is an error. */
 START_TEST(line_of_which_nothing_is_written)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));

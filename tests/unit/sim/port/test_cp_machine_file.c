@@ -43,7 +43,7 @@ static int error;
 
 static bool fails(void)
 {
-	/* Nobody calls so often, unless for ever. */
+	/* Nobody calls so often, unless forever. */
 	ck_assert_uint_lt(++calls, 100000);
 	if (left == 0 || --left > 0)
 		return false;

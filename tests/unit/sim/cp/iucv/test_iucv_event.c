@@ -228,7 +228,7 @@ START_TEST(buffer_has_gone)
 }
 END_TEST
 
-/* A service that answers each event with another cannot keep the CP for ever. */
+/* A service that answers each event with another cannot keep the CP forever. */
 static unsigned int turns;
 
 static void echo(struct cp *cp, struct iucv_user *user, void *opaque,
