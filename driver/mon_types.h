@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* What must never happen: looked at by kernels that look at their locks, too; free in others. */
+/* Conditions that must never happen: checked by kernels with lock debugging, free in others. */
 #define MON_ASSERT(condition) \
 	((void)WARN_ON_ONCE(IS_ENABLED(CONFIG_PROVE_LOCKING) && !(condition)))
 #else

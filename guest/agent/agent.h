@@ -134,7 +134,7 @@ struct start {
 	bool inherit;
 };
 
-/** What launch() leaves behind; descriptors are -1 or to be closed. */
+/** Result of launch(); descriptors are -1 or to be closed. */
 struct launched {
 	pid_t pid;
 	int pidfd, in, from[2];	/**< from: its stdout and stderr; none of them blocks */
@@ -189,7 +189,7 @@ int module_load(const char *path, const char *params, int flags);
 
 /* init.c */
 
-/** What to do as the first process; does not return. */
+/** Run as the first process; does not return. */
 void init_main(struct agent *agent) __attribute__((noreturn));
 /** Stop or restart the machine; @flags: enum power_flag.  Does not return. */
 void machine_power(enum power what, unsigned int flags) __attribute__((noreturn));

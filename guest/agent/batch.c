@@ -43,7 +43,7 @@ static enum status op_poll(struct rd *in, const struct results *earlier, struct 
 	return ST_OK;
 }
 
-/* What an OP_READS is asked for, and what has become of it. */
+/* The request of an OP_READS, and its state. */
 struct reads {
 	int fd;
 	uint32_t count, most, zeros;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which request goes where. */
+/* The function for each request. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -29,7 +29,7 @@
 #define ATTACH_S 120u
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 200
-/* As many as hvc_iucv has. */
+/* The number of terminals that hvc_iucv has. */
 #define TERMINALS 8u
 /* The console's level that shows warnings. */
 #define WARNINGS_SHOW 5u

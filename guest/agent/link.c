@@ -21,7 +21,7 @@
 #define CONNECT_MS 5000
 #define LINGER_S 2
 
-/* As in the kernel's net/iucv/af_iucv.h, which is not exported to programs. */
+/* Copied values of net/iucv/af_iucv.h, which the kernel does not export to programs. */
 struct sockaddr_iucv {
 	sa_family_t family;
 	uint16_t port;

@@ -10,7 +10,7 @@
 
 /** Length, id, type, worker or status: four integers in front of every payload. */
 #define FRAME_HEADER 12u
-/** What the length field counts besides the payload. */
+/** Bytes that the length field counts besides the payload. */
 #define FRAME_COUNTED 8u
 #define REQUEST_MAX (16u << 20)		/**< bytes of a request's payload */
 #define REPLY_MAX ((64u << 20) + (1u << 20))
@@ -131,7 +131,7 @@ enum result_flag {
 	RESULT_FULL = 2,	/**< OP_READS stopped because the reply is full */
 };
 
-/** What a buffer that goes back in full is filled with beforehand. */
+/** The fill byte of a buffer that goes back in full. */
 #define FILL_BYTE 0xa5
 
 enum process_state { PROC_RUNNING = 0, PROC_EXITED = 1, PROC_SIGNALLED = 2, PROC_NO_EXEC = 3 };
@@ -147,7 +147,7 @@ enum write_flag { WRITE_CREATE = 1, WRITE_TRUNCATE = 2, WRITE_APPEND = 4 };
 #define CHUNK_MAX (4u << 20)			/**< bytes of a file in one request or reply */
 
 enum power { POWER_OFF = 0, POWER_REBOOT = 1, POWER_HALT = 2 };
-/** What makes the kernel panic while the machine ends. */
+/** Ways to let the kernel panic while the machine ends. */
 enum power_flag { POWER_PANIC_ON_WARN = 1, POWER_PANIC_ON_OOPS = 2 };
 #define POWER_FLAGS (POWER_PANIC_ON_WARN | POWER_PANIC_ON_OOPS)
 

@@ -61,7 +61,7 @@ static int runnable(uint32_t *count)
 	return 0;
 }
 
-/* What the kernel has had so far, as proc(5) lists it.  Return: 0 or errno. */
+/* Read the kernel's taints so far, as proc(5) lists them.  Return: 0 or errno. */
 static int tainted(uint64_t *taints)
 {
 	char text[TEXT_MAX + 1];

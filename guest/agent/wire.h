@@ -22,7 +22,7 @@ uint32_t rd_u32(struct rd *in);
 uint64_t rd_u64(struct rd *in);
 /** u32 length and bytes; points into the payload. */
 uint8_t *rd_bytes(struct rd *in, uint32_t *len);
-/** As rd_bytes, as a string of its own (malloc); NULL and bad if it holds a NUL. */
+/** Like rd_bytes, as a string of its own (malloc); NULL and bad if it holds a NUL. */
 char *rd_string(struct rd *in);
 /** Nothing was bad and nothing is left over. */
 bool rd_done(const struct rd *in);

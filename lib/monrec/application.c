@@ -165,7 +165,7 @@ int monrec_application_begin(const struct monrec_record *record,
 	return 0;
 }
 
-/* Where the structure of CPU @part lies, as the record tells; false if there is none. */
+/* Where the structure of CPU @part lies according to the record; false if there is none. */
 static bool find_part(const struct monrec_application *a, uint64_t *start, uint64_t *end)
 {
 	uint64_t size;

@@ -23,7 +23,7 @@
 	CATALOGUE_ROW(first_, last_, IBM, name_, offset_, len_, type_, nature_, unit_, text)
 #define ZPMD(name_, offset_, len_, type_, nature_, unit_, text) \
 	CATALOGUE_ROW(530, 530, ZPMD, name_, offset_, len_, type_, nature_, unit_, text)
-/* What IBM's pages show of another release in which the record has the same length. */
+/* A field on IBM's page of another release in which the record has the same length. */
 #define SAME(first_, last_, name_, offset_, len_, type_, nature_, unit_, text) \
 	CATALOGUE_ROW(first_, last_, SAME, name_, offset_, len_, type_, nature_, unit_, text)
 #define BARE_AS(name_, offset_, len_, type_) \

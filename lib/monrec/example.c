@@ -21,7 +21,7 @@
 
 #define PROCESSORS 64
 
-/* What the set at hand says; printed when it has turned out to be valid. */
+/* The summary of the current set; printed once the set has turned out to be valid. */
 static struct processor {
 	uint64_t address, diagnoses;
 } processors[PROCESSORS];

@@ -47,7 +47,7 @@ extern "C" {
 #define MONREC_TYPE_SAMPLE 0xe2u
 #define MONREC_TYPE_EVENT 0xc5u
 
-/** What is read. */
+/** The format of the data. */
 enum monrec_format {
 	/** /dev/monreader: a read of 0 bytes ends a set, and the device never ends. */
 	MONREC_DEVICE,
@@ -103,7 +103,7 @@ enum monrec_item_kind {
 	MONREC_FRAME,
 };
 
-/** What can be wrong; monrec_rule_name() and monrec_rule_text() have the words. */
+/** The rules of checks; monrec_rule_name() and monrec_rule_text() have the words. */
 enum monrec_rule {
 	MONREC_RULE_ELEMENT_CUT,	/**< the set ends within a control element */
 	MONREC_RULE_ELEMENT_TYPE,	/**< neither sample nor event */
@@ -134,7 +134,7 @@ enum monrec_rule {
 	MONREC_RULES
 };
 
-/** Where an item is; counts begin with 1, 0 is none. */
+/** The position of an item; counts begin with 1, 0 is none. */
 struct monrec_place {
 	uint64_t set;
 	uint64_t offset;	/**< bytes; of MONWRITE into the file, else into the set */
@@ -209,7 +209,7 @@ enum monrec_item_kind monrec_next(struct monrec_reader *reader, struct monrec_it
 
 /** A rule's name for programs ("frame-open"); NULL if there is no such rule. */
 const char *monrec_rule_name(unsigned int rule);
-/** What the rule demands, one sentence; NULL if there is no such rule. */
+/** The rule's demand in one sentence; NULL if there is no such rule. */
 const char *monrec_rule_text(unsigned int rule);
 /**
  * A violation (no other item) as one line without a line break: set, offset,
@@ -242,7 +242,7 @@ int monrec_text(const struct monrec_record *record, const struct monrec_field *f
 #define MONREC_NUMBERS 128u
 
 /**
- * What lengths of records tell of the release that wrote them.  All zeros is the beginning;
+ * Evidence of the release by the lengths of its records.  Begin with all zeros;
  * the members are the library's.
  */
 struct monrec_evidence {

@@ -52,7 +52,7 @@ enum monrec_type {
 	MONREC_DURATION,	/**< 8 bytes, a time span in units of the TOD clock */
 };
 
-/** What a value means over time. */
+/** The nature of a value over time. */
 enum monrec_nature {
 	MONREC_UNSTATED,	/**< no source tells */
 	MONREC_COUNTER,		/**< only grows, and wraps at its length */
@@ -69,10 +69,10 @@ enum monrec_unit {
 	MONREC_UNIT_TOD_UNITS,	/**< 4096 to a microsecond */
 };
 
-/** Where an offset or a length is from; monrec_source_text() names it in full. */
+/** The source of an offset or a length; monrec_source_text() names it in full. */
 enum monrec_source { MONREC_IBM, MONREC_ZPMD, MONREC_SAME };
 
-/** What kind of data a record belongs to. */
+/** The kind of data that a record belongs to. */
 enum monrec_kind {
 	MONREC_ANY,		/**< no source tells, or it belongs to both */
 	MONREC_SAMPLE, MONREC_SAMPLE_CONFIG,

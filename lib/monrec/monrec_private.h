@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of libmonrec share.
+ * Shared by the files of libmonrec.
  *
  * A reader is a state machine.  A step does one thing, a control element or a
  * record for instance, and pushes the items that come of it; monrec_next() takes
@@ -37,7 +37,7 @@ enum monrec_state {
 	MONREC_DONE,
 };
 
-/* What has been seen of the set and the element, for the rules. */
+/* The state of the set and the element so far, for the rules. */
 struct monrec_seen {
 	bool ended;		/* the element's data, by D1R11 or D1R12 */
 	bool behind;		/* a record behind that has been told */
@@ -100,7 +100,7 @@ enum monrec_gathered { MONREC_ALL, MONREC_WAIT, MONREC_ENDED, MONREC_FAILED };
 enum monrec_gathered monrec_gather(struct monrec_reader *r, uint8_t *to, size_t want);
 /* Reads once, away from the set that is lost. */
 void monrec_skip(struct monrec_reader *r);
-/* What a read that gave no bytes means within a set; ALL is none of it. */
+/* The meaning of a read without bytes within a set; ALL is no such meaning. */
 void monrec_interrupted(struct monrec_reader *r, enum monrec_gathered result,
 			enum monrec_rule cut);
 

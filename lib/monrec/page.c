@@ -19,7 +19,7 @@
 #define LINE_SIZE 256u
 #define NAME_SIZE 24u
 
-/* What is known of a record by its page, and, of other releases, by the catalogue. */
+/* The known layout of a record: its page's, or the catalogue's for other releases. */
 struct page {
 	struct monrec_layout layout;
 	struct monrec_field *fields;
@@ -132,7 +132,7 @@ static unsigned int split(char *line, char **words, unsigned int count)
 	return found;
 }
 
-/* As another record of the catalogue has the field of this name, or by IBM's word and the length. */
+/* The type of the field of this name in another record, or that of IBM's word and the length. */
 static uint8_t type_of(const char *word, const char *name, unsigned int len)
 {
 	const struct monrec_layout *layout = NULL;

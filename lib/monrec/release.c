@@ -180,7 +180,7 @@ unsigned int monrec_record_release(const struct monrec_record *record, uint32_t 
 	return found;
 }
 
-/* Where a run of three or more releases ends; else @first. */
+/* The end of a run of three or more releases; else @first. */
 static unsigned int run_end(uint32_t releases, unsigned int first)
 {
 	unsigned int last = first;

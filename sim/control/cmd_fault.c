@@ -3,7 +3,7 @@
 #include "ctl_private.h"
 #include "zvmlab/fault.h"
 
-/* What was checked against table.c, which has the same fields. */
+/* Take an argument, which was checked against table.c: that has the same fields. */
 static void take_field(const json_t *args, struct fault_rule *rule, enum fault_field field)
 {
 	const char *name = fault_field_info[field].name;

@@ -47,7 +47,7 @@ static void element_data(const json_t *entry, uint8_t *to, size_t len)
 		memset(to, (int)ctl_int(fill, "pattern"), len);
 }
 
-/* What the schema cannot say.  Return: bytes of data in all, or -1. */
+/* Checks beyond the schema.  Return: bytes of data in all, or -1. */
 static int64_t check_elements(struct ctl_call *call, const json_t *list)
 {
 	int64_t total = 0;

@@ -6,7 +6,7 @@
 #include "peer.h"
 #include "zvmlab/command.h"
 
-/* Of a general user. */
+/* The privilege class of a general user. */
 #define DEFAULT_CLASSES "G"
 
 /* The owner of a new or waiting peer hears what came meanwhile. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the control socket share. */
+/* Shared by the files of the control socket. */
 #ifndef CTL_PRIVATE_H
 #define CTL_PRIVATE_H
 

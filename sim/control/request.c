@@ -97,7 +97,7 @@ static json_t *sentence(char *text)
 	return json_string(text);
 }
 
-/* What jansson has not had memory for it may have left out, of the request as of the answer. */
+/* Fail for lack of memory: jansson may have left out parts of the request or the answer. */
 static json_t *no_memory(struct ctl_call *call, json_t *part, const char *what)
 {
 	json_decref(part);

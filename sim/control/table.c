@@ -160,7 +160,7 @@ MEMBERS(arm_args) = {
 MEMBERS(arm_returns) = { INT("rule", 0, 1, INT32_MAX, "Number of the rule."), END };
 MEMBERS(disarm_args) = { INT("rule", OPT, 1, INT32_MAX, "Number; absent: all."), END };
 MEMBERS(disarm_returns) = { INT("disarmed", 0, U16, "Number of rules."), END };
-/* As it was armed, with what was not given: an empty name, 0; no path at all. */
+/* The rule as armed, with defaults filled in: an empty name, 0; no path at all. */
 MEMBERS(rule) = {
 	INT("rule", 0, 1, INT32_MAX, "Number of the rule."),
 #define RULE_POINT(n, ...) ENUM(n, 0, ctl_fault_points, ARM_TEXT(__VA_ARGS__)),

@@ -111,7 +111,7 @@ static void write_line(struct trace_file *file, const char *line, size_t len)
 		end(file, strerror(errno));
 }
 
-/* Where the record's number and time end, NULL if it is not written as the core does. */
+/* The end of the record's number and time; NULL if the core would not write it so. */
 static const char *body_of(const char *line, size_t len)
 {
 	static const char member[] = ",\"cpu\":";
@@ -175,7 +175,7 @@ static bool waits(const char *body, size_t len)
 	       memmem(body, len, calls[1], strlen(calls[1]));
 }
 
-/* What counts of a record: a program that waits has other things in its registers each time. */
+/* The part of a record to compare: a waiting program has other register contents each time. */
 static size_t essence(char to[TRACE_SAME_MAX], const char *body, size_t len)
 {
 	static const char registers[] = ",\"gr\":[";

@@ -13,7 +13,7 @@
 /* Blocks in all; enough for 255 messages on each of 256 paths. */
 #define DEFAULT_MESSAGES 65536
 
-/* What a default stands for is written as a user would write it. */
+/* The values of defaults, as a user would write them. */
 static const char *const defaults[][2] = {
 	{ "userid", "LINUX001" },
 	{ "class", "EG" },

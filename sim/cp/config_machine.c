@@ -35,7 +35,7 @@ static bool take_type(struct config_span span, char type[5])
 	       take_field(span, type, 4);
 }
 
-/* As STSI has it: 16 digits. */
+/* Take a number in the form of STSI: 16 digits. */
 static bool take_sequence(struct config_span span, char sequence[17])
 {
 	char digits[17];

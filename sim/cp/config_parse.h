@@ -17,7 +17,7 @@ struct config_span {
 	const char *at, *end;
 };
 
-/** What was wrong; a parser narrows it down before it fails. */
+/** The cause of an error; a parser narrows it down before it fails. */
 struct config_problem {
 	struct config_span value;	/**< the words at fault */
 	const char *expected;		/**< completes "expected …" */

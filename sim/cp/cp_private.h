@@ -24,12 +24,12 @@
 struct cp_part;
 struct state;
 
-/** What the system configuration file would call this system; its node as well. */
+/** The name of this system in its configuration file; of its node as well. */
 #define CP_SYSTEM_ID "ZVMLAB"
 /** The system operator, who is always logged on. */
 #define CP_OPERATOR_ID "OPERATOR"
 
-/** Who asks to be woken: the host has one timer for all. */
+/** The parts that ask to be woken: the host has one timer for all. */
 enum cp_timer_user { CP_TIMER_MONITOR, CP_TIMER_WATCHDOG, CP_TIMERS };
 
 /** Pages from @first to @last of a segment that the guest has loaded. */
@@ -191,7 +191,7 @@ void parts_state(struct cp *cp, struct state *state);
  */
 void storage_overlay_clear(struct cp *cp);
 void storage_overlay_add(struct cp *cp, uint64_t first, uint64_t last, enum cp_access access);
-/** What the overlay allows at an address; CP_ACCESS_NONE where nothing lies. */
+/** The access that the overlay allows at an address; CP_ACCESS_NONE where nothing lies. */
 enum cp_access storage_overlay(const struct cp *cp, uint64_t addr);
 /** Last byte of the overlay; 0 if it is empty. */
 uint64_t storage_overlay_last(const struct cp *cp);
@@ -204,7 +204,7 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);
 
-/** What RECORDING changes at the queues of a service. */
+/** Changes by RECORDING at the queues of a service. */
 struct rec_change {
 	enum rec_service service;
 	const char *userid;	/**< whose queue; NULL: all */

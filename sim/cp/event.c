@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CP tells an observer. */
+/* Events for an observer of CP. */
 #include "cp_private.h"
 #include "zvmlab/event.h"
 

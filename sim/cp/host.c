@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all parts ask of the emulator, or of the configuration. */
+/* Requests of all parts to the emulator, and questions to the configuration. */
 #include "cp_private.h"
 #include "random.h"
 #include "zvmlab/trace.h"

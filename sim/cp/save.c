@@ -54,7 +54,7 @@ static uint64_t hash_machine(uint64_t hash, const struct cp_machine *machine)
 	return hash_number(hash, machine->dedicated);
 }
 
-/* What sizes the parts' tables and what the guest has seen; storage and segments may change. */
+/* Values that size the parts' tables or were seen by the guest; storage and segments may change. */
 static uint64_t config_fingerprint(const struct cp_config *config)
 {
 	uint64_t hash = hash_text(HASH_START, config->userid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens to the system, and what it changes. */
+/* Events of the system, and their effects. */
 #include "model_private.h"
 
 uint32_t model_user_flags(const struct model_user *config)

@@ -62,7 +62,7 @@ static const struct binding useite[] = {
 	USER(HFCPURN, running), USER(HFDORM, dormant), USER(VMDPUTYP, type),
 };
 
-/* Of one subject in this order: who logs on comes first, who logs off last. */
+/* The events of one subject in this order: log-on first, log-off last. */
 static const struct row rows[] = {
 	ROW_SYSTEM(1, 3, mtrsus),
 	ROW_SYSTEM(7, 1, seksek),

@@ -11,7 +11,7 @@
 /* START SUBCHANNEL a second that one channel path of a disk carries. */
 #define PATH_RATE 2000u
 #define BLOCKS 8u	/* of 512 bytes each: a page */
-/* What the channel subsystem measures of a start, in units of 128 us: 2 ms in all. */
+/* The time that the channel subsystem measures for a start, in units of 128 us: 2 ms in all. */
 #define PENDING 1u
 #define CONNECT 7u
 #define DISCONNECT 8u

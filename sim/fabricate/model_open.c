@@ -324,7 +324,7 @@ static bool try_sets(struct model *m, const struct error *error)
 	return true;
 }
 
-/* What happens at the very beginning; commands do so before anything is recorded. */
+/* Events at the very beginning; commands take effect before anything is recorded. */
 static void begin(struct model *m)
 {
 	for (model_act(m); m->change; model_act(m)) {

@@ -100,7 +100,7 @@ struct system {
 	uint64_t lost;		/* event records, since the suspension */
 };
 
-/* Where a member of a subject goes in a record. */
+/* The place of a subject's member in a record. */
 struct put {
 	uint16_t offset, from;
 	uint8_t width;
@@ -221,7 +221,7 @@ struct model {
 
 /* model_layout.c */
 void plans_make(struct plans *plans, const struct rows *rows, unsigned int release);
-/* Where a row's record of @record begins, put the members of @subject. */
+/* Put the members of @subject into the row's record at @record. */
 void plan_fill(uint8_t *record, const struct plan *plan, const void *subject);
 
 /* model_record.c: all records of a set; what does not fit shows in the writer. */
@@ -229,7 +229,7 @@ void model_write(struct model *m, struct record_writer *w, const struct plans *p
 		 uint32_t domains);
 /* model_event.c: one record after the other until a block is to be delivered: true. */
 bool model_record_events(struct model *m, struct model_set *set);
-/* What is in the block, if anything is. */
+/* Return the contents of the block, if any. */
 bool model_flush(struct model *m, struct model_set *set);
 void model_events_begin(struct model *m);
 /* D1R2 of m->change; true: a block is to be delivered first. */
@@ -237,7 +237,7 @@ bool model_record_change(struct model *m, struct model_set *set);
 
 /* model_segment.c */
 bool segment_open(struct model *m, char *err, size_t errlen);
-/* Who reads has gone on until @ms. */
+/* The reader has gone on until @ms. */
 void segment_drain(struct segment *s, uint64_t ms);
 /* First page of a free run of @frames in the area; false: there is none now. */
 bool segment_find(const struct segment *s, uint32_t kind, uint32_t frames, uint32_t *start);
@@ -295,7 +295,7 @@ static inline uint64_t portion(uint64_t total, uint64_t before, uint64_t with, u
 	       (uint64_t)((unsigned __int128)total * before / all);
 }
 
-/* Of a user's CPU time the 20th part is CP's work for it. */
+/* CP's work for a user is the 20th part of its CPU time. */
 static inline uint64_t emulated(uint64_t time)
 {
 	return time - time / 20;

@@ -10,9 +10,9 @@
 #define CPU(field, member) { #field, FROM(cpu, member), 0, 0, false }
 #define DEVICE(field, member) { #field, FROM(device, member), 0, 0, false }
 #define USER(field, member) { #field, FROM(user, member), 0, 0, false }
-/* Of a field that may be known from a page that was added alone (monrec_add_page()). */
+/* The field may be known from a page that was added alone (monrec_add_page()). */
 #define OF_PAGE(field, member) { #field, FROM(user, member), 0, 0, true }
-/* Where no source tells of a field. */
+/* A field that no source describes. */
 #define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width, false }
 #define AT_8(offset, subject, member) AT(offset, 8, subject, member)
 /* Of the system there is one; of others a record for each that has all flags of @need … */

@@ -70,7 +70,7 @@ void segment_drain(struct segment *s, uint64_t ms)
 	s->budget = 0;
 }
 
-/* Where the oldest set of the area begins, which has one. */
+/* The beginning of the oldest set in the area, which has one. */
 static uint32_t oldest_start(const struct segment *s, uint32_t kind)
 {
 	for (uint32_t i = 0; i < s->outstanding; i++) {

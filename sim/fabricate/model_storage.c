@@ -13,7 +13,7 @@
 #define RESERVE 50u
 /* Pages that one START SUBCHANNEL of a paging volume moves. */
 #define PAGES_A_START 8u
-/* What the channel subsystem measures of such a start, in units of 128 us. */
+/* The time that the channel subsystem measures for such a start, in units of 128 us. */
 #define PENDING 1u
 #define CONNECT 16u
 #define DISCONNECT 8u

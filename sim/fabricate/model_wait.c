@@ -72,7 +72,7 @@ void model_wait(struct model *m, uint64_t ms)
 			m->cpu[i].samples += samples;
 }
 
-/* What is counted anew for every sample. */
+/* Count the states of users, anew for every sample. */
 void model_observe(struct model *m)
 {
 	struct system *s = &m->system;

@@ -57,7 +57,7 @@ static void image_free(struct image *image)
 	free(image->cp);
 }
 
-/* What two machines must have in common for one to go on where the other stood. */
+/* Describe the values that two machines must share for one to continue where the other stood. */
 static void describe_machine(char text[CP_MACHINE_NAME_LEN])
 {
 	int len = snprintf(text, CP_MACHINE_NAME_LEN,

@@ -25,7 +25,7 @@ struct saved_cpu {
 	bool permode;
 };
 
-/** What is there once; the names are those of SYSBLK. */
+/** State that exists once; the names are those of SYSBLK. */
 struct saved_machine {
 	uint64_t tod;		/**< TOD clock of the guest, bits 0-55 */
 	uint64_t program_parameter, addrlimval;

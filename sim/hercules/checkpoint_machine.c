@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a checkpoint holds of the machine beside its CPUs: clock, service processor, console. */
+/* The machine's state beside its CPUs: clock, service processor, console. */
 #include "checkpoint.h"
 
 #include <string.h>

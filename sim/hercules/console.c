@@ -143,7 +143,7 @@ static void execute_ccw(DEVBLK *dev, BYTE code, BYTE flags, BYTE chained, U16 co
 	}
 }
 
-/* What device_attention() returns; busy is a device with another status or command. */
+/* Return values of device_attention(); busy is a device with another status or command. */
 enum { TOLD = 0, DEVICE_BUSY = 1 };
 
 /* Hercules does not tell when a device has become idle. */

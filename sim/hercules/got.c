@@ -16,7 +16,7 @@
 
 #define MAX_HOOKS 16u
 
-/* What the dynamic section of a loaded library says about its table. */
+/* The table as the dynamic section of a loaded library describes it. */
 struct library {
 	const char *name;
 	uintptr_t base;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the core asks of the emulator, struct cp_host; all with the lock held. */
+/* The core's questions to the emulator, struct cp_host; all with the lock held. */
 #include "port.h"
 
 #include <sys/mman.h>

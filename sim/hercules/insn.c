@@ -11,7 +11,7 @@
 
 /* Facility bit of STHYI. */
 #define FACILITY_STHYI 74
-/* That of the CPUs' topology, which CP does not give to a guest. */
+/* The code of the CPUs' topology, which CP does not give to a guest. */
 #define FACILITY_TOPOLOGY 11
 
 /* Hercules' headers do not declare it. */

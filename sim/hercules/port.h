@@ -40,7 +40,7 @@
 _Static_assert(MAX_CPUS == MAX_CPU_ENGINES, "as many CPUs as Debian's Hercules has");
 _Static_assert(sizeof(DW) == sizeof(uint64_t), "general registers are an array of doublewords");
 
-/** What the port keeps of a CPU beside Hercules' own. */
+/** The port's state of a CPU beside Hercules' own. */
 struct port_cpu {
 	bool cr0_shadow;	/**< the guest's own value of the bit CR0_SHADOW */
 	bool stopped;		/**< Hercules has dropped this CPU's pending interruptions */
@@ -89,7 +89,7 @@ void storage_close(void);
 void storage_set_aside(bool aside);
 /** Fill guest storage with zeros and give the memory back, with the lock held. */
 int storage_clear_all(void);
-/** What the guest may do with the page at an absolute address; needs no lock. */
+/** The guest's access to the page at an absolute address; needs no lock. */
 enum cp_access storage_access(uint64_t addr);
 
 /* interrupt.c */
@@ -138,7 +138,7 @@ bool reload_wanted(void);
 void reload_now(void);
 /** The .ins file of the last load and its CPU; NULL: there was none, or it was from a device. */
 const char *reload_path(int *cpu);
-/** As if that file, or none if @path is empty, had been loaded. */
+/** Behave as if that file, or none if @path is empty, had been loaded. */
 void reload_set_path(const char *path, int cpu);
 
 /* options.c: set what the file says in port->own.config and the paths. */

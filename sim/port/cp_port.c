@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every port does the same way; see cp_port.h. */
+/* The same work for every port; see cp_port.h. */
 #include "cp_port.h"
 
 #include <assert.h>

@@ -38,7 +38,7 @@ struct area_wish {
 
 enum area_result { AREA_LAID_OUT, AREA_TOO_SMALL, AREA_CONFIG_TOO_LARGE };
 
-/** Where the areas lie.  @place is set only if the result is AREA_LAID_OUT. */
+/** Lay out the areas.  @place is set only if the result is AREA_LAID_OUT. */
 enum area_result area_lay_out(const struct area_wish *wish, struct area_place place[AREA_KINDS]);
 
 #endif

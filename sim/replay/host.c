@@ -13,7 +13,7 @@
 
 /* Stores after which storage is forgotten, so that no trace needs more memory. */
 #define FORGET_AFTER (UINT64_C(64) << 20)
-/* Of a long record, what is shown on each side of the difference. */
+/* The characters shown on each side of a difference in a long record. */
 #define SHOWN 1500u
 
 /* The next entry of the record's reads, NULL after the last. */

@@ -106,7 +106,7 @@ static void dispatch(struct replay *r, const json_t *record, const union input_a
 	iucv_dispatch_rest(r->cp);
 }
 
-/* What only a command of a peer has. */
+/* Members that only a peer's command has. */
 static void peer_command(struct replay *r, const struct input_command *given)
 {
 	char classes[CP_CLASSES + 1];
@@ -120,7 +120,7 @@ static void peer_command(struct replay *r, const struct input_command *given)
 		cpcmd_run_peer(r->cp, given->user, classes, given->text, given->length);
 }
 
-/* Of a command that is too long for CP the record has the beginning, and CP looks at no more. */
+/* The record has the beginning of a command that is too long for CP, which looks at no more. */
 static void command(struct replay *r, const json_t *record, const union input_args *in)
 {
 	const struct input_command *given = &in->command;
@@ -388,7 +388,7 @@ static void disk_completes(struct replay *r, const json_t *record, const union i
 
 typedef void give(struct replay *r, const json_t *record, const union input_args *in);
 
-/* What gives the core each input.  The members have been read and checked. */
+/* The functions that give the core its inputs.  The members have been read and checked. */
 static give *const gives[INPUTS] = {
 	[INPUT_reset] = reset,
 	[INPUT_reset_cpu] = reset_cpu,

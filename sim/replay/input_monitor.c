@@ -6,7 +6,7 @@
 #include "replay_private.h"
 #include "zvmlab/monitor.h"
 
-/* What elements that were refused may be said to have in all: more than any area. */
+/* The bytes that refused elements may claim in all: more than any area. */
 #define MAX_REFUSED (UINT64_C(256) << 20)
 
 /* A data set of the trace. */

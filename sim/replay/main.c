@@ -5,7 +5,7 @@
 
 #include "replay.h"
 
-/* As zvmlab(1) has them. */
+/* Exit codes as in zvmlab(1). */
 enum { EXIT_SAME = 0, EXIT_DIFFERS = 1, EXIT_USAGE = 2 };
 
 int main(int argc, char **argv)

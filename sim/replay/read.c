@@ -23,7 +23,7 @@ static void set_number(void *at, size_t size, uint64_t number)
 	*(uint64_t *)at = number;
 }
 
-/* What lasts as long as @given. */
+/* Memory that lives as long as @given. */
 static void *keep(struct replay_given *given, void *memory)
 {
 	assert(given->count < REPLAY_MAX_KEPT);
@@ -127,7 +127,7 @@ static void rule_name(struct replay *r, const json_t *record, const char *key, c
 	memcpy(name, text, CP_NAME_LEN + 1);
 }
 
-/* Of the members that the core writes only if they are given, the others are what they were. */
+/* The core writes these members only if they are given; the others keep their values. */
 static void rule_field(struct replay *r, const json_t *record, struct fault_rule *rule,
 		       enum fault_field field)
 {

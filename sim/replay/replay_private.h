@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the replay share. */
+/* Shared by the files of the replay. */
 #ifndef REPLAY_PRIVATE_H
 #define REPLAY_PRIVATE_H
 

@@ -33,7 +33,7 @@ enum column_type {
 	COLUMN_LIST,	/* unsigned numbers; joined by ':' but for JSON, which has an array */
 };
 
-/* What is counted; for a table with scaled values, and for the schema. */
+/* The counted unit; for a table with scaled values, and for the schema. */
 enum column_unit {
 	UNIT_NONE,
 	UNIT_TIME,	/* seconds since 1970-01-01 00:00 UTC */
@@ -59,7 +59,7 @@ struct column {
 	const char *meaning;	/* a clause for --fields help and the schema */
 };
 
-/* What people should look at, in tables with colors. */
+/* Values that deserve attention, in tables with colors. */
 enum cell_tone {
 	TONE_PLAIN,
 	TONE_GOOD,	/* green */
@@ -166,7 +166,7 @@ size_t column_find(const struct column *columns, size_t count, const char *name,
 /* "ns", "bytes" …; "" for UNIT_NONE. */
 const char *column_unit_name(enum column_unit unit);
 
-/* What --fields help prints: a line for each column. */
+/* Print --fields help: a line for each column. */
 void columns_list(FILE *out, const struct column *columns, size_t count);
 
 /*

@@ -46,7 +46,7 @@ static void set_color(void *target, char *word, struct argp_state *state)
 	argp_error(state, "invalid --color: '%s' (auto, always or never)", word);
 }
 
-/* Of what was printed instead of running. */
+/* The exit code after printing instead of running. */
 static void end_printed(int error)
 {
 	if (error || fflush(stdout)) {

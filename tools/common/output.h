@@ -26,7 +26,7 @@ struct output {
 	bool named;			/* --fields named all of them, not only further ones */
 };
 
-/* As it is without options: a table of the standard columns.  @columns as selection_standard(). */
+/* The default: a table of the standard columns.  @columns as selection_standard(). */
 void output_init(struct output *output, const char *title, const struct column *columns,
 		 size_t count);
 

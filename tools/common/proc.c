@@ -63,7 +63,7 @@ bool proc_read_io(struct proc_io *io, const char *path)
 	return read_text(path, text, sizeof(text)) && proc_parse_io(io, text);
 }
 
-/* What comes after the second colon of a line; NULL if there is none. */
+/* The text after the second colon of a line; NULL if there is none. */
 static const char *path_of(const char *line, size_t len)
 {
 	const char *first = memchr(line, ':', len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc tells of tasks, and struct taskstats does not. */
+/* Facts on tasks that /proc has, and struct taskstats has not. */
 #ifndef TOOLS_PROC_H
 #define TOOLS_PROC_H
 

@@ -221,7 +221,7 @@ static void append_readable(struct rows *rows, const struct column *column,
 	}
 }
 
-/* Of what stands in the text from @start on, in place @i: blanks before a number, behind a text. */
+/* Pad the text from @start on, in column @i: blanks before a number, behind a text. */
 static void align(struct rows *rows, size_t i, size_t start)
 {
 	bool last = i + 1 == rows->selection.shown_count;

@@ -37,7 +37,7 @@ struct rows;
 struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
 		       const struct selection *selection);
 
-/* Whether a table has a bold heading, and colors where cells have tones.  At first it has not. */
+/* Set a bold heading, and colors where cells have tones.  The default is neither. */
 void rows_set_colors(struct rows *rows, bool colors);
 
 /* The columns that are shown.  What is not shown need not be put into its cell. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the command itself, its parts, and more. */
+/* The options of the command itself, of its parts, and further ones. */
 #define TABLES_MAX (OPTION_PARTS_MAX + 2)
 
 struct tables {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What dmmon reports of an area: the columns that all commands have, and their cells. */
+/* Columns of an area that all commands of dmmon have, and their cells. */
 #ifndef DMMON_AREA_COLUMNS_H
 #define DMMON_AREA_COLUMNS_H
 

@@ -120,7 +120,7 @@ static int change(const struct arguments *arguments, const struct device *device
 	return code;
 }
 
-/* What is wrong with one of the devices does not save the others. */
+/* An error of one device does not stop the others. */
 static int change_several(const struct arguments *arguments, enum change what)
 {
 	struct devices devices;

@@ -67,7 +67,7 @@ static int clean_region(const struct arguments *arguments, const struct device *
 	return code;
 }
 
-/* What is wrong with a region or a device does not save the others. */
+/* An error of one region or device does not stop the others. */
 static int clean_device(const struct arguments *arguments, const struct device *device)
 {
 	struct dms_regions list;

@@ -18,7 +18,7 @@
 #include "machine.h"
 #include "regions.h"
 
-/* As many areas as a monitoring system can have use for. */
+/* The limit of areas, more than any monitoring system can use. */
 #define AREAS_MAX 10000u
 /* Signals are waited for; a timer is none. */
 #define FOR_EVER (UINT64_C(1000000000) * 86400 * 365)

@@ -86,7 +86,7 @@ static int draw(struct rows *rows, const struct watched *watched, const struct d
 	return code;
 }
 
-/* What area @i has counted: since the first look, or ever. */
+/* The counts of area @i: since the first look, or ever. */
 static void take(uint64_t *bucket, const struct watched *watched, size_t index, size_t i, bool since)
 {
 	const struct dms_counts *after = &watched->after[index].counts;
@@ -141,7 +141,7 @@ static int show_device(const struct arguments *arguments, struct rows *rows,
 	return code;
 }
 
-/* What is wrong with one of the devices is no matter of the others. */
+/* An error of one device does not stop the others. */
 static int show(const struct arguments *arguments, struct rows *rows, struct watching_all *all,
 		bool since)
 {

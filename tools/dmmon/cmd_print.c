@@ -56,7 +56,7 @@ struct part {
 	unsigned int *doubt;	/* of each area; owned */
 };
 
-/* What is printed, and, if it is sorted, what will be. */
+/* The areas to print, and those kept for sorting. */
 struct printed {
 	const struct arguments *arguments;
 	struct rows *rows;
@@ -179,7 +179,7 @@ static int print_device(struct printed *printed, const struct device *device,
 	return code == EXIT_PASS ? flushed : code;
 }
 
-/* What was kept: the areas with the highest values first. */
+/* Print the kept areas, the highest values first. */
 static int put_sorted(const struct printed *printed)
 {
 	const struct order *order = &printed->arguments->order;

@@ -103,7 +103,7 @@ struct shown {
 	int code;		/* what was wrong with a device, or with the output */
 };
 
-/* What an area did: its numbers, and whether they are to be believed. */
+/* The numbers of an area in an interval, and whether they can be trusted. */
 struct deed {
 	uint64_t elapsed;
 	unsigned int doubt;

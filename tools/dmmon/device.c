@@ -15,7 +15,7 @@
 
 #define SECTOR_0 0
 
-/* What libdevmapper has to say is said by exit code and sentence. */
+/* Report errors of libdevmapper by exit code and sentence. */
 static void silent(int level, const char *file, int line, int dm_errno_or_class,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -36,7 +36,7 @@ static struct dm_task *make_task(int type)
 	return dm_task_create(type);
 }
 
-/* As above, for the device of this name. */
+/* Like the above, for the device of this name. */
 static struct dm_task *task_by_name(int type, const char *name)
 {
 	struct dm_task *task = make_task(type);
@@ -48,7 +48,7 @@ static struct dm_task *task_by_name(int type, const char *name)
 	return NULL;
 }
 
-/* As above, for the device of this number. */
+/* Like the above, for the device of this number. */
 static struct dm_task *task_by_number(int type, uint32_t major, uint32_t minor)
 {
 	struct dm_task *task = make_task(type);
@@ -60,7 +60,7 @@ static struct dm_task *task_by_number(int type, uint32_t major, uint32_t minor)
 	return NULL;
 }
 
-/* As above, for the device of this UUID. */
+/* Like the above, for the device of this UUID. */
 static struct dm_task *task_by_uuid(int type, const char *uuid)
 {
 	struct dm_task *task = make_task(type);
@@ -111,7 +111,7 @@ static uint64_t read_number(const char *path)
 	return number;
 }
 
-/* What sysfs says of the block device. */
+/* Read an attribute of the block device in sysfs. */
 static void describe(struct device *device)
 {
 	char path[PATH_MAX];

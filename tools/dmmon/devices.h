@@ -6,7 +6,7 @@
 #include "command_line.h"
 #include "device.h"
 
-/* Of the command line. */
+/* The devices on the command line. */
 struct devices_named {
 	struct word_list names;
 	bool all;

@@ -6,7 +6,7 @@
 
 #define TAG "DMS_GROUP="
 
-/* Where the members begin, and with *@end where they end; NULL if @aux describes no group. */
+/* Where the members begin, and in *@end where they end; NULL if @aux describes no group. */
 static const char *members(const char *aux, const char **end)
 {
 	const char *list;

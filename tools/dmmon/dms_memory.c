@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a region takes of the kernel's memory. */
+/* The kernel memory that a region takes. */
 #include "dms_memory.h"
 
 #include <string.h>

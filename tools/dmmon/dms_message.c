@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All that is not a word of anybody's choice; short, numbers at most. */
+/* Everything but words that users choose: short, numbers at most. */
 static void put(struct text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -27,7 +27,7 @@ void dms_owner_write(const struct dms_owner *owner, char *aux, size_t size);
 /** False, @owner untouched, if these auxiliary data are of nobody who makes regions for a time. */
 bool dms_owner_read(const char *aux, struct dms_owner *owner);
 
-/** What is known of the process that has the number now. */
+/** The process that has the number now. */
 struct dms_process {
 	uint64_t pid_namespace;	/**< of who looks; 0: not known */
 	bool there;

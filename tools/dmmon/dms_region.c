@@ -271,7 +271,7 @@ static void write_words(struct text *text, const char *words)
 	text_append(text, words, strlen(words));
 }
 
-/* What stands in front of a number, and the number. */
+/* The text before a number, and the number. */
 static void write_number(struct text *text, const char *before, uint64_t number)
 {
 	write_words(text, before);

@@ -26,7 +26,7 @@
 
 #define DMS_SECTOR_SIZE 512u
 
-/** What functions of dms_*.h return; 0 is success. */
+/** Return values of the functions in dms_*.h; 0 is success. */
 enum dms_error {
 	DMS_NO_MEMORY = -1,	/**< an allocation failed */
 	DMS_BAD_HEAD = -2,	/**< the first line of a list is no region that can be */
@@ -36,7 +36,7 @@ enum dms_error {
 	DMS_TOO_MANY = -6,	/**< more lines of counters than asked for */
 };
 
-/** What a dms_error means, for a sentence; static. */
+/** The text of a dms_error, for a sentence; static. */
 const char *dms_error_text(int error);
 
 struct dms_region {

@@ -8,7 +8,7 @@
 
 #include "dms_delta.h"
 
-/** What areas are sorted by. */
+/** The keys to sort areas by. */
 enum dms_top_key {
 	DMS_TOP_IOS,		/**< I/Os a second */
 	DMS_TOP_BYTES,		/**< bytes a second */

@@ -12,7 +12,7 @@ bool machine_read(struct dms_machine *machine);
 /* The PID namespace of this process, by its inode; 0 if it is not known. */
 uint64_t machine_pid_namespace(void);
 
-/* What /proc says of the process of this number.  Return: false if there is no /proc. */
+/* Read /proc about the process of this number.  Return: false if there is no /proc. */
 bool machine_process(uint64_t pid, struct dms_process *process);
 
 /* Nanoseconds since the machine was started, by the clock that the kernel times I/Os with. */

@@ -9,7 +9,7 @@
 #include "number.h"
 
 #define NS_PER_MS 1000000u
-/* As many buckets as a program for people can have use for. */
+/* The limit of buckets, more than a program for people can use. */
 #define MOST_BOUNDS 1024u
 
 bool range_parse_sectors(const char *word, uint64_t *sectors)

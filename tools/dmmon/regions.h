@@ -13,7 +13,7 @@
 
 /* Program id of regions that dmmon makes, and the only one whose regions it changes unasked. */
 #define OWN_PROGRAM "dmmon"
-/* That of regions that go with the process that made them: what changes others leaves them out. */
+/* The tag of regions that end with their process: commands that change others leave them out. */
 #define WATCH_PROGRAM "dmmon-watch"
 
 /*
@@ -23,7 +23,7 @@
  */
 int regions_list(const struct device *device, const char *program, struct dms_regions *list);
 
-/* As above, but a device that has gone has no regions, and that is success. */
+/* Like the above, but a device that is gone has no regions, and that is success. */
 int regions_left(const struct device *device, const char *program, struct dms_regions *list);
 
 /*

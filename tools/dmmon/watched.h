@@ -18,7 +18,7 @@ struct watched {
 	struct look *before, *after;	/* two looks at each region; @before comes first */
 };
 
-/* What of the command line decides which. */
+/* The options that choose the regions. */
 struct watched_options {
 	struct choice choice;
 	struct range range;
@@ -42,7 +42,7 @@ int watched_look(struct watched *watched);
 /* The second look becomes the first. */
 void watched_turn(struct watched *watched);
 
-/* What lies between the looks at region @index: for dms_delta(), and for rates. */
+/* The interval between looks at region @index: for dms_delta(), and for rates. */
 struct dms_span watched_span(const struct watched *watched, size_t index, uint64_t *elapsed);
 
 /* Removes a region made here, unless it is to be kept.  Return: an exit code. */

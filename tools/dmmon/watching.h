@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that look at regions for a time have in common: watch, histogram. */
+/* Shared by the commands that look at regions for a time: watch, histogram. */
 #ifndef DMMON_WATCHING_H
 #define DMMON_WATCHING_H
 
@@ -9,7 +9,7 @@
 #include "output.h"
 #include "watched.h"
 
-/* Of their command line; the first member of their arguments. */
+/* Their common options; the first member of their arguments. */
 struct watching {
 	struct devices_named devices;
 	struct watched_options options;
@@ -34,7 +34,7 @@ extern const struct word_row watching_words[];
 	"Without --region, --program, --all or --all-programs the command makes a region with " \
 	"precise times, and removes it in the end."
 
-/* What is looked at; several devices, of each its regions. */
+/* The regions to look at, by device. */
 struct watching_all {
 	struct watched *watched;
 	size_t count;

@@ -113,7 +113,7 @@ static int listen_at(const struct place *place)
 	return ret;
 }
 
-/* What the errors of bind(2) mean here. */
+/* Explain the errors of bind(2). */
 static const char *reason(int error)
 {
 	switch (error) {

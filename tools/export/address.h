@@ -21,7 +21,7 @@ bool address_is(const char *word);
  */
 int address_listen(const char *word);
 
-/* Where a socket listens, as address_is() would take it; "?" if that cannot be told. */
+/* The address that a socket listens at, as address_is() takes it; "?" if it is unknown. */
 const char *address_text(int fd, char text[ADDRESS_TEXT_SIZE]);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define OLDEST_EACH 4u
-/* Of an address of IPv6 the bytes that one client cannot choose. */
+/* The bytes of an IPv6 address that one client cannot choose. */
 #define PREFIX 8u
 
 enum state { FREE, WAITING, UNDER_WAY, DONE, GIVEN };
@@ -42,7 +42,7 @@ static int compare(const struct in6_addr *a, const struct in6_addr *b)
 	return memcmp(a, b, sizeof(*a));
 }
 
-/* What tells clients apart. */
+/* The key that distinguishes clients. */
 static struct in6_addr address_of(const struct sockaddr *from)
 {
 	struct in6_addr address = { 0 };

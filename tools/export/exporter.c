@@ -24,10 +24,10 @@
 #define DAY_NS (UINT64_C(86400) * NS_PER_S)
 #define NAME_MAX_LEN 48u
 
-/* Of the exporter itself; their names begin with the tool's. */
+/* Values about the exporter itself; their names begin with the tool's. */
 enum { OWN_REQUESTS, OWN_LINES, OWN_LINES_LOST, OWN_FILE_ERRORS, OWN_FAMILIES };
 
-/* Where the entries for poll() are; those of json_lines.h come last. */
+/* The entries for poll(); those of json_lines.h come last. */
 enum { STOP_FD, HTTP_FD, LINES_FD, ALL_FDS = LINES_FD + JSON_LINES_FDS };
 
 struct exporter {

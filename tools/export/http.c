@@ -85,7 +85,7 @@ static void notified(void *context, struct MHD_Connection *connection, void **so
 	}
 }
 
-/* Who sends or takes a byte now and then would stay forever. */
+/* A client that sends or takes a byte now and then would stay forever. */
 static void end_slow(struct http *http)
 {
 	const int64_t now = now_ms();
@@ -169,7 +169,7 @@ static enum MHD_Result give_values(struct http *http, struct MHD_Connection *con
 		     out.bytes, out.len, MHD_RESPMEM_MUST_FREE);
 }
 
-/* What is known of who asks. */
+/* The result of checking who asks. */
 enum who { WHO_MAY, WHO_MAY_NOT, WHO_IS_CHECKED, WHO_HAS_TO_WAIT };
 
 /* A check of its password begins or ends; then the connection has all its time again. */
@@ -378,7 +378,7 @@ static int join(struct http *http)
 	return EXIT_FAILED;
 }
 
-/* What TLS and the users need.  Return: an exit code; it has complained. */
+/* Prepare TLS and the users.  Return: an exit code; it has complained. */
 static int prepare(struct http *http, const struct http_options *options)
 {
 	http->library = http_library();

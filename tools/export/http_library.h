@@ -5,7 +5,7 @@
 
 #include <microhttpd.h>
 
-/* Of Debian 12 and 13. */
+/* The names in Debian 12 and 13. */
 #define HTTP_LIBRARY "libmicrohttpd.so.12"
 
 #define HTTP_FUNCTIONS(FUNCTION) \

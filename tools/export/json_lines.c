@@ -16,7 +16,7 @@
 #include "say.h"
 #include "tool_text.h"
 
-/* Where the entries for poll() are: those of clients come first. */
+/* The entries for poll(); those of clients come first. */
 enum { LISTEN_FD = JSON_LINES_CLIENTS, WAKE_FD };
 
 struct client {
@@ -74,7 +74,7 @@ static void end_client(struct json_lines *lines, struct client *client)
 	lines->counts.clients--;
 }
 
-/* What a client has room for now.  Where none is, nothing waits. */
+/* Send the lines that the client has room for now.  Without lines that wait, do nothing. */
 static void send_waiting(struct json_lines *lines, struct client *client)
 {
 	while (client->sent < client->waiting.len) {

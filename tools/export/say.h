@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What users are told, for tools with and without commands. */
+/* Messages to users, for tools with and without commands. */
 #ifndef TOOLS_SAY_H
 #define TOOLS_SAY_H
 

@@ -22,7 +22,7 @@ static uint64_t unseen_drops(const struct account *account)
 	return above(account->dropped, account->missing);
 }
 
-/* What is missing follows from the other counters; if it would be negative, more are strangers. */
+/* The missing messages follow from the other counters; a negative result means strangers. */
 static void settle(struct account *account)
 {
 	uint64_t numbers = account->span + account->strangers + account->holds;

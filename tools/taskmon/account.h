@@ -50,7 +50,7 @@ void account_number(struct account *account, uint32_t number);
 /* Nothing comes any more: a number that is held is a stranger. */
 void account_end(struct account *account);
 
-/* What was lost: dropped if the kernel tells, what is missing if not. */
+/* The losses: dropped if the kernel tells, missing if not. */
 uint64_t account_lost(const struct account *account);
 
 /* Adds up; next and started stay as they are.  The sum tells drops only if both do. */

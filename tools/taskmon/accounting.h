@@ -16,7 +16,7 @@
 #include "delayacct.h"
 #include "stats.h"
 
-/* What the kernel lacks, as bits; stored in recordings: values stay. */
+/* The kernel's gaps, as bits; stored in recordings, so values stay. */
 enum accounting_lack {
 	ACCOUNTING_NO_DELAYS = 1,	/* without CONFIG_TASK_DELAY_ACCT not even CPU time */
 	ACCOUNTING_NO_EXTENDED = 2,	/* CONFIG_TASK_XACCT: storage, characters, calls */

@@ -51,7 +51,7 @@ static const struct option_part parts[] = {
 	{ &export_option_table, offsetof(struct arguments, exports), .group = 3 }, { 0 }
 };
 
-/* All that the thread of the exporter sees. */
+/* The data that the exporter's thread sees. */
 struct export {
 	struct collector collector;
 	struct sums sums;

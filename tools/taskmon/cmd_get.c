@@ -95,7 +95,7 @@ static const struct option_part parts[] = {
 	{ 0 }
 };
 
-/* Where records come from and go to. */
+/* The source and the sink of records. */
 struct get {
 	struct arguments *arguments;
 	struct kernel kernel;
@@ -154,7 +154,7 @@ static int take_named(struct get *get, struct named *named, struct snapshot *sna
 	return ret;
 }
 
-/* All that is asked for, as it is now.  Return: an exit code. */
+/* Take everything requested, as it is now.  Return: an exit code. */
 static int take(struct get *get, struct snapshot *snapshot)
 {
 	struct arguments *arguments = get->arguments;
@@ -185,7 +185,7 @@ static void show_task(struct get *get, const struct snapshot_task *task, uint64_
 		get->show.error = row_put_living(get->show.rows, &task->record, &more);
 }
 
-/* Of what was taken, or has been done since, that which is wanted. */
+/* Select the requested tasks from those taken, or from the differences. */
 static int show_wanted(struct get *get, struct snapshot *tasks, uint64_t length_ns)
 {
 	const struct wanted *wanted = &get->arguments->wanted;
@@ -218,7 +218,7 @@ static int get_once(struct get *get)
 	return code;
 }
 
-/* What has been done since @before, which @now becomes. */
+/* The differences from @before, which then becomes @now. */
 static int show_interval(struct get *get, struct snapshot *before)
 {
 	struct snapshot now = { 0 }, since = { 0 };
@@ -267,7 +267,7 @@ static int get_intervals(struct get *get)
 	return code;
 }
 
-/* Of sums and intervals other fields are usual. */
+/* Sums and intervals have other default fields. */
 static void usual_fields(struct arguments *arguments)
 {
 	struct selection *selection = &arguments->output.selection;

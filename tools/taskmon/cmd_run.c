@@ -33,7 +33,7 @@ static const struct option_row option_rows[] = {
 };
 static const struct option_table options = { .rows = option_rows };
 
-/* What is known of the program. */
+/* The state of the program. */
 struct end {
 	const struct program *program;
 	struct tree *tree;

@@ -17,7 +17,7 @@ enum delayacct_state {
 	DELAYACCT_STATES
 };
 
-/* What it is now. */
+/* Read the current setting. */
 enum delayacct_state delayacct_read(void);
 
 /* The same from the files of these names. */

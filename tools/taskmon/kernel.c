@@ -66,7 +66,7 @@ void kernel_close(struct kernel *kernel)
 	*kernel = (struct kernel){ .fd = -1 };
 }
 
-/* Where the messages go that come between a request and its end. */
+/* Where messages go that arrive between a request and its end. */
 struct exchange {
 	struct kernel *kernel;
 	uint32_t number;		/* of the request */

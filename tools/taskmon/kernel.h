@@ -36,7 +36,7 @@ void kernel_close(struct kernel *kernel);
 int kernel_get(struct kernel *kernel, enum stats_kind kind, uint32_t id, stats_each *each,
 	       void *context);
 
-/* What the kernel tells of the tasks in a cgroup. */
+/* The kernel's counts of the tasks in a cgroup. */
 struct kernel_cgroup {
 	uint64_t sleeping, running, stopped, uninterruptible, io_wait;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a terminal sends, as keys.  Pure; the bytes may be anything. */
+/* Bytes of a terminal as keys.  Pure; the bytes may be anything. */
 #ifndef TASKMON_KEYS_H
 #define TASKMON_KEYS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the fields of struct taskstats are in each of its layouts. */
+/* The offsets of struct taskstats' fields in each of its layouts. */
 #include <assert.h>
 
 #include "stats.h"

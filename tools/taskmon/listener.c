@@ -37,7 +37,7 @@ struct listener_worker {
 	int epoll_fd;
 };
 
-/* Where a batch of messages is read to. */
+/* The buffer for a batch of messages. */
 struct batch {
 	struct mmsghdr headers[BATCH];
 	struct iovec parts[BATCH];
@@ -315,7 +315,7 @@ static void stop_workers(struct listener *listener)
 	listener->workers_running = 0;
 }
 
-/* What is queued on a socket that nobody sends to any more, and what was lost. */
+/* Read the messages queued on a socket that nobody sends to any more, and the losses. */
 static void finish_socket(struct listener *listener, struct listener_socket *socket,
 			  struct batch *batch)
 {

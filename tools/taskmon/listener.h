@@ -64,7 +64,7 @@ int listener_probe(struct listener *listener, unsigned int cpu);
 /* Calls @look while nothing else uses the collector, whose counts of what is lost are the newest then. */
 void listener_look(struct listener *listener, void (*look)(void *context), void *context);
 
-/* What is queued by now still goes to the collector.  Once, after listener_start(). */
+/* Give the messages queued so far to the collector.  Once, after listener_start(). */
 void listener_stop(struct listener *listener);
 
 void listener_close(struct listener *listener);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that listen have in common: listen, export. */
+/* Shared by the commands that listen: listen, export. */
 #ifndef TASKMON_LISTENING_H
 #define TASKMON_LISTENING_H
 

@@ -17,7 +17,7 @@
 #define LIMIT_OF_MANY_MS 20
 #define LIMIT_OF_ONE_MS 5000
 
-/* What a folder of all tasks is looked through for. */
+/* The purpose of a look through a folder of all tasks. */
 struct look {
 	struct living *living;
 	struct snapshot *snapshot;

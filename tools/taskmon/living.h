@@ -17,7 +17,7 @@ struct living {
 	bool probed, keeps_exited;	/* whether it was found out; as process_keeps_exited() */
 };
 
-/* What the kernel lacks, in @lacks, as accounting.h has it.  Return: 0 or -errno as kernel_get(). */
+/* The kernel's gaps, in @lacks, as accounting.h has them.  Return: 0 or -errno as kernel_get(). */
 int living_lacks(struct kernel *kernel, unsigned int *lacks);
 
 /* Nanoseconds since 1970. */

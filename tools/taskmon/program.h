@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What is returned where there is no status of the program's own. */
+/* The exit code where the program has no status of its own. */
 enum { PROGRAM_NOT_EXECUTABLE = 126, PROGRAM_NOT_FOUND = 127, PROGRAM_SIGNAL = 128 };
 
 struct program {

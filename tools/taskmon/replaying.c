@@ -7,7 +7,7 @@
 #include "command.h"
 #include "delayacct.h"
 
-/* What a file says may be anything. */
+/* A file may contain anything. */
 static enum delayacct_state state_of(uint32_t number)
 {
 	return number < DELAYACCT_STATES ? (enum delayacct_state)number : DELAYACCT_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that read a recording have in common: replay, export. */
+/* Shared by the commands that read a recording: replay, export. */
 #ifndef TASKMON_REPLAYING_H
 #define TASKMON_REPLAYING_H
 

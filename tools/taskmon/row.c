@@ -99,7 +99,7 @@ static void put_elapsed(struct cell *cells, const struct stats_record *record)
 	cells[ROW_FIELDS + STATS_TGETIME] = elapsed;
 }
 
-/* Those of the fields that are shown: most are not, and there may be thousands of records. */
+/* The shown fields only: most are not shown, and there may be thousands of records. */
 static void put_fields(const struct rows *rows, struct cell *cells,
 		       const struct stats_record *record)
 {
@@ -133,7 +133,7 @@ static void put_end(struct cell *cells, const struct stats *stats)
 		cells[ROW_SIGNAL] = cell_toned(cell_unsigned((uint64_t)WTERMSIG(status)), TONE_BAD);
 }
 
-/* All that a record tells but for how it ended. */
+/* All fields of a record except how the task ended. */
 static void put_record(const struct rows *rows, struct cell *cells,
 		       const struct stats_record *record)
 {

@@ -32,7 +32,7 @@ enum row_column {
 /* ROW_COLUMNS of them. */
 extern const struct column row_columns[];
 
-/* Of an exit message; NULL for an answer, which has none of it. */
+/* Fields of an exit message; NULL for an answer, which has none. */
 struct row_origin {
 	uint32_t cpu;
 	uint32_t number;
@@ -46,7 +46,7 @@ struct row_origin {
  */
 int row_put(struct rows *rows, const struct stats_record *record, const struct row_origin *origin);
 
-/* What a row of what lives has beside its record. */
+/* Fields of a row about a living task beyond its record. */
 struct row_more {
 	const char *name;	/* of a user or cgroup; NULL: none */
 	uint64_t interval;	/* number of the interval that the record is of; 0: none */

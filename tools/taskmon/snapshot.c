@@ -413,7 +413,7 @@ void snapshot_order(struct snapshot *snapshot, snapshot_compare *compare, const 
 			&order);
 }
 
-/* Where a process and its parent are, by their numbers. */
+/* The positions of a process and its parent, by their numbers. */
 struct place {
 	uint32_t process, parent;
 	size_t index;

@@ -71,7 +71,7 @@ enum snapshot_by { BY_TASK, BY_PROCESS, BY_USER, BY_CGROUP, BY_COMMAND };
  */
 int snapshot_sums(struct snapshot *sums, const struct snapshot *all, enum snapshot_by by);
 
-/* Which tasks are wanted: those that all of it is true for. */
+/* The selection of tasks: all members must hold. */
 struct filter {
 	bool has_user;
 	uint32_t user;

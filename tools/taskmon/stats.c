@@ -190,7 +190,7 @@ bool stats_is_active(const struct stats *stats)
 	return false;
 }
 
-/* Where in a message the walk is. */
+/* The position in a message. */
 struct walk {
 	struct stats_record record;
 	bool has_id;

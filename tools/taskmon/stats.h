@@ -65,7 +65,7 @@ uint16_t stats_u16(const uint8_t *bytes, enum stats_order order);
 uint32_t stats_u32(const uint8_t *bytes, enum stats_order order);
 uint64_t stats_u64(const uint8_t *bytes, enum stats_order order);
 
-/* Which layout a struct of this version and size has. */
+/* The layout of a struct of this version and size. */
 enum stats_layout stats_layout_of(unsigned int version, size_t size);
 
 /* Offset of a field in a layout; SIZE_MAX if the layout lacks it. */
@@ -126,7 +126,7 @@ struct stats_record {
 	uint64_t tasks;		/* of a tree and of sums by snapshot.h: tasks that they are of */
 };
 
-/* What a message held apart from records. */
+/* The contents of a message beside records. */
 struct stats_message {
 	unsigned int records;
 	unsigned int unknown;	/* attributes of types that are not ours: ignored */

@@ -55,7 +55,7 @@ static const struct metric_family all_families[SUMS_FAMILIES] = {
 			   "Attributes of unknown types, which were ignored", { NULL } },
 };
 
-/* What of struct taskstats goes where, with which second label. */
+/* Which member of struct taskstats goes to which family, with which second label. */
 static const struct {
 	enum stats_field field;
 	enum sums_family family;

@@ -33,7 +33,7 @@ int exit_code_of(int error);
 /* Tells on standard error if delays are not accounted, or not of every task. */
 void warn_delayacct(void);
 
-/* Where records go that come one by one: stats_each with a pointer to this. */
+/* The sink for records that come one by one: stats_each with a pointer to this. */
 struct show {
 	struct rows *rows;
 	int error;	/* the first one, -errno */

@@ -15,7 +15,7 @@
 #define LEAVE "\033[m\033[?7h\033[?25h\033[?1049l"
 #define LAST_MS 1000
 
-/* What signals that end the program at once have to put back. */
+/* The terminal settings to restore by signals that end the program at once. */
 static struct terminal *entered;
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };

@@ -297,7 +297,7 @@ static struct cell text_cell(const char *text)
 	return text ? cell_text(text, strlen(text)) : cell_absent();
 }
 
-/* Where a process is in the forest, and what it is called. */
+/* The position of a process in the forest, and its name. */
 static struct cell command_cell(const struct snapshot_task *task)
 {
 	enum { DEEPEST = 20, STEP = 2, MOST = 4096 };

@@ -182,7 +182,7 @@ static void wait_for_news(struct screen *screen)
 		take_tick(screen);
 }
 
-/* What ends it, resizes it, and stops it. */
+/* The signals that end, resize and stop it. */
 static int open_files(struct screen *screen)
 {
 	static const int all[] = {
@@ -251,7 +251,7 @@ int top_run_screen(struct top *top, const struct top_source *source, uint64_t in
 	return report(&screen);
 }
 
-/* As text. */
+/* Write the screen as text. */
 
 static int put_rows(const struct top *top, struct rows *rows)
 {

@@ -333,7 +333,7 @@ static void scroll(struct top *top, int key)
 	top->scrolled = row > 0 ? (size_t)row : 0;
 }
 
-/* What is not shown any more, nothing is sorted by. */
+/* A field that is no longer shown is no longer sorted by. */
 static void mend_sort(struct top *top)
 {
 	static const enum top_column twins[][2] = {

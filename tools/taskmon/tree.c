@@ -67,7 +67,7 @@ static void add(struct used *sum, const struct used *more)
 	sum->tasks += more->tasks;
 }
 
-/* What a process that has exited leaves is its parent's. */
+/* A process that exits leaves its sums to its parent. */
 static void hand_on(struct process *from, struct process *to)
 {
 	if (from == to)

@@ -21,7 +21,7 @@ bool wanted_cgroups(const struct wanted *wanted);
 /* The user of this name, or of this number.  Return: false if there is none. */
 bool wanted_user(const char *word, uint32_t *user);
 
-/* Of a user's name that is shown, at most, with its NUL. */
+/* The longest user name shown, with its NUL. */
 #define WANTED_NAME_SIZE 64u
 
 /* Name of a user, or its number; until the next call. */

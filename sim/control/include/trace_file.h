@@ -18,7 +18,7 @@
 #define TRACE_SAME_TIMES 65536u
 /** Longest record that is compared with the next. */
 #define TRACE_SAME_MAX 1024u
-/** What a trace may have unless it is told. */
+/** The default limit of a trace. */
 #define TRACE_LIMIT_DEFAULT (UINT64_C(1024) << 20)
 
 struct trace_file;

@@ -21,7 +21,7 @@
 
 enum { SAMPLE = 1, EVENT = 2 };
 
-/* What can be enabled; MONITOR and, for sample data, SYSTEM are always on. */
+/* The domains that can be enabled; MONITOR and, for sample data, SYSTEM are always on. */
 static const struct domain {
 	const char *name;
 	uint8_t min;

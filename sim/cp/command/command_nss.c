@@ -9,10 +9,10 @@
 #define MODULE "QNS"
 /* RECS has four digits. */
 #define MAX_RECORDS 9999u
-/* Who has defined the segments of the configuration. */
+/* The user who defined the segments of the configuration. */
 #define INSTALLER "MAINT"
 
-/* What a query selects; fields that are not given select everything. */
+/* The selection of a query; missing fields select everything. */
 struct selection {
 	char name[CP_NAME_LEN + 1];
 	uint64_t fileid;

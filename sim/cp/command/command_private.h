@@ -33,7 +33,7 @@ enum cpcmd_term {
 	TERM_TIMESTAMP, TERM_SYS3270, TERM_PROMPT, TERM_SETTINGS
 };
 
-/** Who filed a segment and when, for QUERY NSS. */
+/** The user who filed a segment, and when, for QUERY NSS. */
 struct cpcmd_file {
 	uint16_t id;		/**< struct dcss.fileid; 0: free */
 	uint64_t tod;
@@ -97,7 +97,7 @@ int cpcmd_invalid(struct cpcmd_args *args, const char *module);
 bool cpcmd_next(struct cpcmd_args *args);
 /** 0 at the end of the line, 003E if there is another operand. */
 int cpcmd_end(struct cpcmd_args *args, const char *module);
-/** What is left of the line without leading blanks. */
+/** The rest of the line without leading blanks. */
 const char *cpcmd_rest(struct cpcmd_args *args);
 /** Whole @text as a number from @min to @max in @base. */
 bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t max, uint64_t *out);

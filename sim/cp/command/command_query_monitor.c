@@ -63,7 +63,7 @@ static void show_users_and_areas(struct cp *cp, bool event, const char *users)
 	cpcmd_line(cp, "USERS CONNECTED TO *MONITOR - %s", *users ? users : "NO USERS CONNECTED");
 }
 
-/* Of which users application data are collected, if not of all. */
+/* Show whose application data are collected, if not everybody's. */
 static void show_selection(struct cp *cp, const struct mon_selection *selection)
 {
 	char list[MON_MAX_SELECTED * 9 + 1] = "";

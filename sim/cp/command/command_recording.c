@@ -8,7 +8,7 @@
 #include "zvmlab/recording.h"
 
 #define MODULE "CRC"
-/* Who may change, and name, the queues of others. */
+/* The classes that may change and name other users' queues. */
 #define ANY_QUEUE "AB"
 
 static bool may_name(const struct cpcmd_args *args)

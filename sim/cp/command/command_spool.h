@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands about spool files and unit record devices share. */
+/* Shared by commands about spool files and unit record devices. */
 #ifndef COMMAND_SPOOL_H
 #define COMMAND_SPOOL_H
 

@@ -7,10 +7,10 @@
 #include "command_spool.h"
 #include "zvmlab/guests.h"
 
-/* Who may name other users. */
+/* The classes that may name other users. */
 #define ANY_USER "D"
 
-/* Which files: of one user, on one queue or all, and what else is asked of them. */
+/* The files: of one user, on one queue or all, and further conditions. */
 struct selection {
 	char owner[CP_NAME_LEN + 1];
 	enum spool_queue queue;
@@ -217,7 +217,7 @@ static void change_file(struct cpcmd_args *args, struct spool_file *file, void *
 	}
 }
 
-/* What is changed, in args->word: behind the file's number a class is a new one. */
+/* The change in args->word: behind the file's number a class is a new one. */
 static int change_option(struct cpcmd_args *args, struct change *change)
 {
 	int rc = 0;

@@ -70,7 +70,7 @@ static int check_options(struct cpcmd_args *args)
 	return 0;
 }
 
-/* Of users who are not logged on, the directory has those that a test has described. */
+/* Of the users who are not logged on, the directory has those that a test described. */
 int cpcmd_xautolog(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];

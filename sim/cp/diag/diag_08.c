@@ -105,7 +105,7 @@ static struct cp_result to_buffer(struct cp *cp, const struct call *call,
 	return cp_cc(1);
 }
 
-/* What rules can name: "QUERY" of "QUERY USERID", as it is spelt there; at most 8 characters. */
+/* The name for rules: "QUERY" of "QUERY USERID", as it is spelt there; at most 8 characters. */
 static void first_word(const char *text, char word[CP_NAME_LEN + 1])
 {
 	size_t len;

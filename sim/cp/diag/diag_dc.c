@@ -42,7 +42,7 @@ static enum appldata_rc judge(const uint8_t head[LIST_HEAD])
 	return APPLDATA_OK;
 }
 
-/* What the list names.  STOP's buffer need not be storage any more. */
+/* The contents of the list.  STOP's buffer need not be storage any more. */
 static uint16_t read_buffer(struct cp *cp, const struct cp_insn *insn, const uint8_t *list,
 			    struct appldata_buffer *buffer)
 {

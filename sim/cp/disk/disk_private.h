@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of virtual disks share. */
+/* Shared by the files of virtual disks. */
 #ifndef DISK_PRIVATE_H
 #define DISK_PRIVATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What CP says of all guests, and those that a test describes. */
+/* CP's facts on all guests, and the guests that a test describes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

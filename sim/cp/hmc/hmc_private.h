@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the HMC's drive share. */
+/* Shared by the files of the HMC's drive. */
 #ifndef HMC_PRIVATE_H
 #define HMC_PRIVATE_H
 

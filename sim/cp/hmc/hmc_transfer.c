@@ -9,7 +9,7 @@
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
-/* What CP stores into the parameter list when a transfer ends (struct diag_ftp_ldfpl). */
+/* The fields of the parameter list that CP stores when a transfer ends (struct diag_ftp_ldfpl). */
 enum {
 	LIST_TRANSFERRED = 32,	/* 8 */
 	LIST_SIZE_OF_FILE = 40,	/* 8 */

@@ -13,9 +13,9 @@
 
 #define REACH UINT64_C(0x80000000)	/* parameter lists are below 2 GiB */
 
-/* What a function needs before it can be asked for. */
+/* A function's condition for being called. */
 enum need { NEED_NOTHING, NEED_BUFFER, NEED_OWN_BUFFER };
-/* Which field of the list says whom a fault rule may name. */
+/* The field of the list that names whom a fault rule can match. */
 enum whom { WHOM_NOBODY, WHOM_PATH, WHOM_PATH_IF, WHOM_PATH_UNLESS_ALL, WHOM_VMID };
 
 static const struct function {
@@ -242,7 +242,7 @@ static void trace_parm(struct cp *cp, const struct iucv_user *user, enum iucv_fu
 		       .nested = cp->iucv->dispatching);
 }
 
-/* What has become of the list. */
+/* Trace the results in the list. */
 static void trace_results(struct cp *cp, enum iucv_function function, const struct iucv_parm *parm,
 			  const struct iucv_result *result)
 {

@@ -106,7 +106,7 @@ void iucv_decode(enum iucv_function function, const uint8_t image[IUCV_PARM_SIZE
 	}
 }
 
-/* What a function stores into the list when it has done something. */
+/* The fields of the list that a function stores after it had an effect. */
 static const struct span {
 	uint8_t offset, len;
 } stored[IUCV_FUNCTIONS][2] = {

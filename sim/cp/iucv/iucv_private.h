@@ -297,7 +297,7 @@ void iucv_event_told(struct iucv_user *user, struct iucv_node *node);
 /* Does a fault take the place of the function?  @path: the one it names, or NULL. */
 bool iucv_call_fault(struct iucv_caller *by, struct iucv_path *path,
 		     const struct fault_action *action, struct iucv_result *result);
-/* What a fault does to a function that has been carried out. */
+/* The fault's effect on a function that was carried out. */
 void iucv_call_fault_after(const struct iucv_caller *by, enum iucv_function function,
 			   struct iucv_parm *parm, const struct fault_action *action,
 			   const struct iucv_result *result);
@@ -362,7 +362,7 @@ struct iucv_moved {
 };
 struct iucv_moved iucv_area_move(struct cp *cp, const struct iucv_end *from,
 				 const struct iucv_end *to, uint32_t len);
-/* What the function answers whose own area could not be used. */
+/* The answer of a function whose own area cannot be used. */
 struct iucv_result iucv_area_result(uint16_t status);
 /* The same for the partner's area. */
 uint8_t iucv_area_code(uint16_t status);

@@ -36,7 +36,7 @@ static struct fault_action fault_of(struct cp *cp, enum fault_point point,
 	return fault_check(cp, point, &call);
 }
 
-/* What the buffer has now, in cp->appldata->copy; false if it is no storage any more. */
+/* Copy the buffer's current contents to cp->appldata->copy; false if it is no storage any more. */
 static bool copy(struct cp *cp, const struct appldata_buffer *buffer,
 		 const struct fault_action *fault)
 {

@@ -152,7 +152,7 @@ struct appldata {
 	uint8_t frame[RECORD_FRAME_SIZE];
 };
 
-/* What rules can filter a decision about @user by. */
+/* The fault due in a decision about @user. */
 static inline struct fault_action mon_fault(struct cp *cp, enum fault_point point,
 					    const struct mon_user *user)
 {

@@ -14,7 +14,7 @@
 #include "smaller.h"
 #include "zvmlab/storage.h"
 
-/* What one record is about. */
+/* The subject of a record. */
 struct subject {
 	unsigned int cpu;
 	unsigned int domain;	/* D1R14 */

@@ -108,7 +108,7 @@ static bool holds_agree(const struct monitor *m)
 	return true;
 }
 
-/* What the users' counts and the sets say must be the same. */
+/* The users' counts and the sets must agree. */
 static bool counts_agree(const struct monitor *m)
 {
 	for (unsigned int u = 0; u < MON_MAX_USERS; u++) {

@@ -65,7 +65,7 @@ static void sever(struct cp *cp, uint16_t path, uint8_t code)
 	iucv_call(cp, cp->msg->user, IUCV_SEVER, &parm);
 }
 
-/* What rules can filter a decision about @user's path by. */
+/* The fault due in a decision about @user's path. */
 static struct fault_action fault_for(struct cp *cp, enum fault_point point, const char *user,
 				     uint16_t path)
 {

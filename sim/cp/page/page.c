@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pages are out, who wants to know of it, and the part as a whole. */
+/* The pages that are out, the CPUs that want to know, and the part as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,7 +26,7 @@ static uint64_t corrupted(uint64_t token, const struct fault_action *action)
 	return token ^ (uint64_t)(uint8_t)action->value << (56 - 8 * byte);
 }
 
-/* Whoever could take an interruption looks for one. */
+/* Every CPU that could take an interruption looks for one. */
 static void kick(struct cp *cp, uint16_t to)
 {
 	if (to == PAGE_ANY_CPU)
@@ -112,7 +112,7 @@ unsigned int page_complete(struct cp *cp, uint64_t addr, uint16_t to)
 	return completed;
 }
 
-/* What has been made pending stays so; an initial interruption that is held ends with its CPU. */
+/* Pending interruptions stay; a held initial interruption ends with its CPU. */
 void page_forget_faults(struct cp *cp, unsigned int cpu)
 {
 	struct paging *paging = cp->paging;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of paging share. */
+/* Shared by the files of paging. */
 #ifndef PAGE_PRIVATE_H
 #define PAGE_PRIVATE_H
 
@@ -31,7 +31,7 @@ void page_tell(struct cp *cp, const char *what, unsigned int cpu, uint32_t fault
 /* page_fault.c, for page.c */
 /** The page at @addr is in.  Return: number of faults that are completed. */
 unsigned int page_complete(struct cp *cp, uint64_t addr, uint16_t to);
-/** What zvmlab/external.h asks of a part. */
+/** The functions of zvmlab/external.h for the parts. */
 bool page_external_pending(const struct cp *cp, unsigned int cpu);
 void page_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
 /** Faults of which CPU @cpu has told, and that still wait, are forgotten. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the recording services share. */
+/* Shared by the files of the recording services. */
 #ifndef RECORDING_PRIVATE_H
 #define RECORDING_PRIVATE_H
 
@@ -61,7 +61,7 @@ void rec_disconnect(struct rec_queue *queue);
 void rec_clear(struct rec_queue *queue);
 
 /* recording_service.c */
-/** What a service does with its events. */
+/** The handler of a service's events. */
 extern const struct iucv_user_ops rec_service_ops;
 /** The fault due for @queue at @point. */
 struct fault_action rec_fault(struct cp *cp, enum fault_point point, const struct rec_queue *queue);

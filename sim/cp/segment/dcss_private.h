@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the saved segments and DIAGNOSE X'64' share. */
+/* Shared by the files of the saved segments and DIAGNOSE X'64'. */
 #ifndef DCSS_PRIVATE_H
 #define DCSS_PRIVATE_H
 
@@ -31,7 +31,7 @@ static inline uint64_t dcss_content_size(const struct dcss *segment)
 	return size;
 }
 
-/** What a page of that type allows the guest that has loaded it shared. */
+/** The access to a page of that type for the guest that has loaded it shared. */
 enum cp_access dcss_type_access(enum dcss_type type);
 /** Do two segments claim addresses of each other? */
 bool dcss_overlap(const struct dcss *a, const struct dcss *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the spool, its commands and its DIAGNOSE codes share. */
+/* Shared by the files of the spool, its commands and its DIAGNOSE codes. */
 #ifndef SPOOL_PRIVATE_H
 #define SPOOL_PRIVATE_H
 
@@ -33,7 +33,7 @@ enum {
 #define CCW_SIZE 8u
 #define BLANK 0x40u
 
-/** What is written on a file. */
+/** The attributes of a file. */
 struct spool_label {
 	char name[CP_NAME_LEN + 1], type[CP_NAME_LEN + 1];
 	char form[CP_NAME_LEN + 1], dest[CP_NAME_LEN + 1], dist[CP_NAME_LEN + 1];
@@ -109,7 +109,7 @@ void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
 void spool_to_front(struct cp *cp, const struct spool_file *file);
 /** The file is no more. */
 void spool_purge(struct cp *cp, struct spool_file *file);
-/** What is written on a user's files if nobody says anything else. */
+/** The default attributes of a user's files. */
 struct spool_label spool_label_of(const char *user);
 /** Settings that a device has at first. */
 void spool_device_init(const struct cp *cp, unsigned int unit);

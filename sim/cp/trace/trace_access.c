@@ -9,7 +9,7 @@
 
 /* One access at its longest without its bytes: ,["16 digits",""] */
 #define ACCESS_MAX 32u
-/* What closes a list: ,["more",4294967295,"16 digits"] */
+/* The end of a list: ,["more",4294967295,"16 digits"] */
 #define MORE_MAX 48u
 
 /* No room: counted, and told from others by its hash. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the trace share. */
+/* Shared by the files of the trace. */
 #ifndef TRACE_PRIVATE_H
 #define TRACE_PRIVATE_H
 

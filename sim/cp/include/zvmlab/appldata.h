@@ -14,7 +14,7 @@ struct cp;
 /** Product ID: number (7), function (2), record (1), version, release, modification level (2 each). */
 #define APPLDATA_PRODUCT_SIZE 16u
 #define APPLDATA_PRODUCT_NUMBER 7u
-/** What remains of a record's 4076 bytes after the fixed part of D10R1 and D10R2. */
+/** The rest of a record's 4076 bytes after the fixed part of D10R1 and D10R2. */
 #define APPLDATA_MAX_LENGTH 4024u
 /** Buffers that are declared at a time; docs/choices.md. */
 #define APPLDATA_MAX_BUFFERS 512u

@@ -21,7 +21,7 @@ struct cpcmd_response {
 	int rc;			/**< 0, or the number of CP's message */
 };
 
-/** Who gives the command: the guest with its classes, the operator with all, or a peer. */
+/** The user who gives the command: the guest with its classes, the operator with all, or a peer. */
 enum cpcmd_issuer { CPCMD_GUEST, CPCMD_OPERATOR, CPCMD_PEER };
 
 /**

@@ -32,7 +32,7 @@ enum cp_pgm {
 	PGM_SPECIFICATION = 0x0006,
 };
 
-/** What the port has to do after an instruction was offered to the core. */
+/** The port's action after it offered an instruction to the core. */
 enum cp_disposition {
 	CP_PASS,	/**< not ours: run the emulator's own */
 	CP_DONE,	/**< done, condition code unchanged */
@@ -77,7 +77,7 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn);
 struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 			     unsigned int r3, uint16_t code);
 
-/** What STIDP stores on CPU @cpu: a virtual CPU of the machine's type. */
+/** The number that STIDP stores on CPU @cpu: a virtual CPU of the machine's type. */
 uint64_t cp_cpu_id(const struct cp *cp, unsigned int cpu);
 
 /**
@@ -126,7 +126,7 @@ void cp_ipl(struct cp *cp);
 /** The time asked for by cp_host.set_timer has come. */
 void cp_timer(struct cp *cp);
 
-/** What the guest may do with a page of its absolute storage. */
+/** The guest's access to a page of its absolute storage. */
 enum cp_access { CP_ACCESS_NONE, CP_ACCESS_READ, CP_ACCESS_WRITE };
 
 /** Access allowed to the page that contains absolute address @addr; a port's callbacks may ask. */

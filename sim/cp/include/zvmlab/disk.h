@@ -70,7 +70,7 @@ enum disk_code {
 	DISK_RC_NONE = 40,	/**< no block was read or written */
 };
 
-/** What the guest asks for. */
+/** The guest's request. */
 struct disk_request {
 	uint16_t device;
 	bool format64;		/**< of the entries in the list */

@@ -133,7 +133,7 @@ bool fault_status(const struct cp *cp, unsigned int index, struct fault_status *
 /** How often each point was reached since creation (for sweeps). */
 uint64_t fault_reached(const struct cp *cp, enum fault_point point);
 
-/** What rules can filter by; all that does not apply is "" or FAULT_ANY_PATH. */
+/** The call that rules filter; fields that do not apply are "" or FAULT_ANY_PATH. */
 struct fault_call {
 #define FAULT_CALL_NAME(member) const char *member;
 #define FAULT_CALL_BYTE(member) uint8_t member;

@@ -21,11 +21,11 @@ struct cp;
 #define GUESTS_MAX 64u
 /** Largest share of a CPU, relative. */
 #define GUESTS_SHARE_MAX 10000u
-/** What a guest was found doing when it was sampled, in the order of X'2FC'; the last is their sum. */
+/** The states of a sampled guest, in the order of X'2FC'; the last is their sum. */
 enum { GUESTS_CPU_USE, GUESTS_CPU_DELAY, GUESTS_PAGE_WAIT, GUESTS_IDLE, GUESTS_OTHER, GUESTS_TOTAL,
        GUESTS_SAMPLES };
 
-/** What CP says of a guest. */
+/** CP's facts on a guest. */
 struct guest_data {
 	char name[CP_NAME_LEN + 1];
 	uint64_t cpu_us, online_us;	/**< CPU time of all its CPUs, time since it logged on */

@@ -47,7 +47,7 @@ enum hmc_status {
 /** Ry of DIAGNOSE X'2C4'. */
 enum hmc_code { HMC_STARTED = 0, HMC_BUSY = 4, HMC_ERROR = 8 };
 
-/** What the guest asks for. */
+/** The guest's request. */
 struct hmc_request {
 	enum hmc_function function;
 	uint16_t cpu;			/**< whose real addresses these are */

@@ -21,7 +21,7 @@ struct cp_event;
 /** Size of a page (frame) of guest storage in bytes. */
 #define CP_PAGE_SIZE 4096u
 
-/** What a CP command asks of the machine. */
+/** A CP command's request to the machine. */
 enum cp_machine_request {
 	CP_MACHINE_RESTART,	/**< restart interruption of CPU 0 (PoP, "Restart") */
 	CP_MACHINE_SHUTDOWN,	/**< the signal to shut down, which SCLP passes on */

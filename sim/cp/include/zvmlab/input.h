@@ -20,7 +20,7 @@
 #include "zvmlab/spool.h"
 #include "zvmlab/trace.h"
 
-/** What a member is in C, and in a record. */
+/** The type of a member in C, and in a record. */
 enum input_type {
 	INPUT_CPU,		/**< CPU address; "cpu" of the record itself */
 	INPUT_NUMBER,		/**< unsigned integer of 1, 2, 4 or 8 bytes; decimal */

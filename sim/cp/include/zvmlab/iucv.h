@@ -239,7 +239,7 @@ void iucv_dispatch(struct cp *cp);
  */
 void iucv_dispatch_rest(struct cp *cp);
 
-/** What is known of a path, for QUERY and the control socket. */
+/** Facts on a path, for QUERY and the control socket. */
 struct iucv_path_info {
 	uint16_t path, partner_path;
 	const char *partner;
@@ -255,7 +255,7 @@ enum iucv_path_state {
 bool iucv_path_info(const struct iucv_user *user, uint16_t path, struct iucv_path_info *out);
 /** Number of paths of @user that are not free. */
 uint32_t iucv_path_count(const struct iucv_user *user);
-/** As given to iucv_user_create(). */
+/** The values given to iucv_user_create(). */
 uint32_t iucv_max_paths(const struct iucv_user *user);
 /** Events waiting for @user. */
 uint32_t iucv_events_waiting(const struct iucv_user *user);

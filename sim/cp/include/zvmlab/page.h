@@ -32,7 +32,7 @@ struct cp;
 /** External-interruption subcodes, which stand where a CPU address may stand. */
 enum { PAGE_EXT_INITIAL = 0x0600, PAGE_EXT_COMPLETION = 0x0680 };
 
-/** What a CPU has told CP by DIAGNOSE X'258'. */
+/** A CPU's settings by DIAGNOSE X'258'. */
 struct page_handshake {
 	bool established;
 	uint64_t token;			/**< real address of the token, a doubleword */
@@ -71,7 +71,7 @@ struct page_counts {
 	uint64_t resolved;		/**< faults of which the guest was not told */
 };
 
-/** What a CPU does that is about to access a page that is out. */
+/** The action of a CPU that is about to access a page that is out. */
 enum cp_paging {
 	CP_PAGE_IN,		/**< go on: the page is in */
 	CP_PAGE_INITIAL,	/**< nullify the instruction; an interruption is pending */

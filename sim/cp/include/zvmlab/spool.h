@@ -33,7 +33,7 @@ enum spool_queue { SPOOL_RDR, SPOOL_PUN, SPOOL_PRT, SPOOL_QUEUES };
 /** Bytes of the records that one request puts into a file, at most. */
 #define SPOOL_MAX_PUT (3u << 20)
 
-/** Whether the device that is asked for a command wants data, or gives some. */
+/** The direction of data of a device's command. */
 enum cp_unit_way { CP_UNIT_REJECT, CP_UNIT_NO_DATA, CP_UNIT_TAKES, CP_UNIT_GIVES };
 
 /* Unit status (PoP, ch. 16), and sense byte 0 of unit record devices. */
@@ -52,7 +52,7 @@ struct cp_unit_io {
 	uint8_t status, sense;		/**< how it has ended */
 };
 
-/** What a command of a channel program does at this device; no other is given to cp_unit(). */
+/** The effect of a channel program's command at this device; no other is given to cp_unit(). */
 enum cp_unit_way cp_unit_way(const struct cp *cp, uint16_t device, uint8_t command);
 /** Bytes of a record of this device, which there is. */
 uint32_t cp_unit_length(const struct cp *cp, uint16_t device);

@@ -55,7 +55,7 @@ void trace_parts(struct cp *cp, const char *key, const struct trace_part *part, 
 void trace_access(struct cp *cp, bool store, uint64_t addr, const void *bytes, size_t len);
 /** The emulator has no storage at @addr. */
 void trace_unmapped(struct cp *cp, uint64_t addr);
-/** What the host was asked for: shown at the record's end with trace_full. */
+/** The requests to the host: shown at the record's end with trace_full. */
 void trace_kick(struct cp *cp, unsigned int cpu);
 void trace_timer(struct cp *cp, uint64_t tod);
 void trace_end(struct cp *cp);
