@@ -84,7 +84,6 @@ def test_document_is_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
 def test_document_has_all_rules() -> None:
     text = (ROOT / "docs/monrec.md").read_text(encoding="utf-8")
     rows = [f"| `{name}` | {rule} |" for name, rule in monrec.rules().items()]
-    assert len(rows) == 26
     assert [line for line in text.splitlines() if line.startswith("| `")] == rows
 
 
