@@ -17,9 +17,6 @@ $(UNIT_BIN):
 # What a test lets fail stands in its module.mk (WRAP.NAME).
 $(foreach test,$(UNIT_BIN),$(eval $(test): WRAPPED := $(WRAP.$(notdir $(test)))))
 
-# Seconds for a test whose case does not say; it takes one, and a busy machine gives it a tenth of a CPU.
-export CK_DEFAULT_TIMEOUT := 180
-
 # Each prints its closing line in one piece, however many run at once.
 UNIT_RUNS := $(UNIT_BIN:%=%.run) $(FUZZ:%=%.replay)
 .PHONY: $(UNIT_RUNS)

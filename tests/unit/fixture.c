@@ -289,9 +289,3 @@ const uint8_t *fx_take(unsigned int cpu)
 	ck_assert(cp_interrupt_take(fx.cp, cpu));
 	return fx_at(0x2000 + cpu * 64, IUCV_EVENT_SIZE);
 }
-
-int fx_run_and_replay(Suite *suite)
-{
-	fx_replay = true;
-	return check_run_suite(suite);
-}

@@ -6,16 +6,15 @@
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
-#include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bytes.h"
-#include "check_run.h"
-#include "zvmlab/cp.h"
 #include "ebcdic.h"
+#include "unit_test.h"
+#include "zvmlab/cp.h"
 #include "zvmlab/event.h"
 #include "zvmlab/iucv.h"
 
@@ -95,10 +94,15 @@ void fx_declare(unsigned int cpu);
 const uint8_t *fx_take(unsigned int cpu);
 
 /*
- * check_run_suite() with trace-data=full; after each test sim/replay gets its trace and
+ * The tests of this file run with trace-data=full; after each of them sim/replay gets its trace and
  * must find no difference.  For tests that use the CP's entry points only.
  */
-int fx_run_and_replay(Suite *suite);
+#define FX_REPLAY_TRACES \
+	__attribute__((constructor)) static void fx_replay_traces(void) \
+	{ \
+		fx_replay = true; \
+	} \
+	extern bool fx_replay
 
 #define ck_cc(result, expected) \
 	do { \

@@ -191,13 +191,4 @@ static inline void arm(enum fault_point point, enum fault_kind kind, uint32_t va
 	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
 }
 
-static inline TCase *iucv_case(Suite *suite, const char *name, SFun setup)
-{
-	TCase *tc = tcase_create(name);
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	suite_add_tcase(suite, tc);
-	return tc;
-}
-
 #endif

@@ -136,17 +136,4 @@ static inline void mr_skip(size_t bytes)
 	ck_assert_int_eq(mr_read(bytes - element), (int)(bytes - element));
 }
 
-/* Runs the tests, each on a fresh stream. */
-static inline int mr_run(const char *name, const TTest *const tests[], size_t count)
-{
-	Suite *suite = suite_create(name);
-	TCase *tc = tcase_create(name);
-
-	tcase_add_checked_fixture(tc, mr_setup, NULL);
-	for (size_t i = 0; i < count; i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
-}
-
 #endif /* MON_READER_H */

@@ -26,7 +26,9 @@ static size_t three_elements(u8 *expected)
 	return len;
 }
 
-START_TEST(one_read_returns_the_whole_set)
+CASE("mon_stream", mr_setup, NULL);
+
+TEST(one_read_returns_the_whole_set)
 {
 	static u8 expected[MR_SIZE];
 	size_t len = three_elements(expected);
@@ -38,9 +40,8 @@ START_TEST(one_read_returns_the_whole_set)
 	ck_assert_uint_eq(mr_replies, 1);
 	ck_assert_int_eq(mr_read(sizeof(mr_buffer)), MR_AGAIN);
 }
-END_TEST
 
-START_TEST(any_buffer_size_gives_the_same_stream)
+TEST(any_buffer_size_gives_the_same_stream)
 {
 	static u8 expected[MR_SIZE], found[MR_SIZE];
 
@@ -59,9 +60,8 @@ START_TEST(any_buffer_size_gives_the_same_stream)
 	}
 	ck_assert_int_eq(mr_read(1), MR_AGAIN);
 }
-END_TEST
 
-START_TEST(twelve_bytes_are_the_element)
+TEST(twelve_bytes_are_the_element)
 {
 	ck_assert(mr_simple(1));
 	ck_assert_int_eq(mr_read(MON_ELEMENT_SIZE), MON_ELEMENT_SIZE);
@@ -73,10 +73,9 @@ START_TEST(twelve_bytes_are_the_element)
 	ck_assert_int_eq(mr_read(1), 0);
 	ck_assert_int_eq(mr.state, MON_IDLE);
 }
-END_TEST
 
 /* Behind other bytes there are only whole elements, and the whole of an element's records. */
-START_TEST(what_does_not_fit_is_left_to_the_next_read)
+TEST(what_does_not_fit_is_left_to_the_next_read)
 {
 	static const struct { size_t size; int reads[6]; } cases[] = {
 		{ 11, { 11, 1, 11, 5 } },
@@ -100,9 +99,8 @@ START_TEST(what_does_not_fit_is_left_to_the_next_read)
 	ck_assert_int_eq(mr_read(28), 28);
 	ck_assert_int_eq(mr_read(39), 0);
 }
-END_TEST
 
-START_TEST(sets_do_not_share_a_read)
+TEST(sets_do_not_share_a_read)
 {
 	ck_assert(mr_simple(1));
 	ck_assert(mr_simple(2));
@@ -114,10 +112,9 @@ START_TEST(sets_do_not_share_a_read)
 	}
 	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
 }
-END_TEST
 
 /* In no state does a read of no bytes change anything. */
-START_TEST(size_zero_has_no_effect)
+TEST(size_zero_has_no_effect)
 {
 	ck_assert_int_eq(mr_read(0), 0);
 	ck_assert(mr_simple(1));
@@ -143,10 +140,9 @@ START_TEST(size_zero_has_no_effect)
 	mon_stream_sever(&mr);
 	ck_assert_int_eq(mr_read(0), 0);
 }
-END_TEST
 
 /* Records right before, right behind, around and inside the control area. */
-START_TEST(no_layout_confuses_the_position)
+TEST(no_layout_confuses_the_position)
 {
 	static const u32 layouts[][2] = {
 		{ 0x0f0, 0x0ff }, { 0x10c, 0x110 }, { 0x0f0, 0x120 }, { 0x102, 0x103 }, { 0x100, 0x10b },
@@ -165,9 +161,8 @@ START_TEST(no_layout_confuses_the_position)
 	}
 	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
 }
-END_TEST
 
-START_TEST(edges_of_the_segment)
+TEST(edges_of_the_segment)
 {
 	/* The highest segment there can be: the address behind it needs 33 bits. */
 	mr_setup_at(0x100000000 - MR_SIZE);
@@ -183,9 +178,8 @@ START_TEST(edges_of_the_segment)
 	ck_assert_int_eq(mr_read(100), 13);
 	ck_assert_int_eq(mr_read(1), 0);
 }
-END_TEST
 
-START_TEST(segments_that_addresses_cannot_reach)
+TEST(segments_that_addresses_cannot_reach)
 {
 	ck_assert(mon_stream_init(&mr, mr_segment, 0, 0xffffffff));
 	ck_assert(!mon_stream_init(&mr, mr_segment, 0, 0x100000000));
@@ -193,9 +187,8 @@ START_TEST(segments_that_addresses_cannot_reach)
 	ck_assert(!mon_stream_init(&mr, mr_segment, 0x1000, 0x1000));
 	ck_assert(!mon_stream_init(&mr, mr_segment, 0x1000, 0xfff));
 }
-END_TEST
 
-START_TEST(fault_changes_nothing)
+TEST(fault_changes_nothing)
 {
 	static const int offsets[] = { 0, 5, 12, 20 };
 
@@ -212,10 +205,9 @@ START_TEST(fault_changes_nothing)
 		ck_assert_int_eq(mr_read(100), 0);
 	}
 }
-END_TEST
 
 /* The element fits into what is mapped, its records do not. */
-START_TEST(fault_behind_the_first_span)
+TEST(fault_behind_the_first_span)
 {
 	ck_assert(mr_simple(1));
 	mr_mapped = 20;
@@ -226,9 +218,8 @@ START_TEST(fault_behind_the_first_span)
 	ck_assert_int_eq(mr_read(100), 16);
 	ck_assert_mem_eq(mr_buffer, mr_segment + 256, 16);
 }
-END_TEST
 
-START_TEST(failed_reply_is_an_error_and_the_next_set_is_there)
+TEST(failed_reply_is_an_error_and_the_next_set_is_there)
 {
 	ck_assert(mr_simple(1));
 	ck_assert(mr_simple(2));
@@ -243,10 +234,9 @@ START_TEST(failed_reply_is_an_error_and_the_next_set_is_there)
 	ck_assert_uint_eq(mr.counts.bytes, 56);
 	ck_assert_uint_eq(mr.counts.invalid_sets, 0);
 }
-END_TEST
 
 /* CP writes into an element that has been begun: what was validated is delivered. */
-START_TEST(elements_are_copied_once)
+TEST(elements_are_copied_once)
 {
 	u8 element[MON_ELEMENT_SIZE];
 
@@ -260,9 +250,8 @@ START_TEST(elements_are_copied_once)
 	ck_assert_mem_eq(mr_buffer, mr_segment + 256, 16);
 	ck_assert_int_eq(mr_read(100), 0);
 }
-END_TEST
 
-START_TEST(asking_again_gives_the_same_answer)
+TEST(asking_again_gives_the_same_answer)
 {
 	struct mon_span first, second;
 
@@ -280,27 +269,4 @@ START_TEST(asking_again_gives_the_same_answer)
 	ck_assert_int_eq(mon_stream_next(&mr, 100, 0, &first), MON_NEXT_REPLY);
 	ck_assert_int_eq(mon_stream_next(&mr, 100, 0, &first), MON_NEXT_REPLY);
 	ck_assert_uint_eq(mon_stream_note(&mr)->id, 1);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		one_read_returns_the_whole_set,
-		any_buffer_size_gives_the_same_stream,
-		twelve_bytes_are_the_element,
-		what_does_not_fit_is_left_to_the_next_read,
-		sets_do_not_share_a_read,
-		size_zero_has_no_effect,
-		no_layout_confuses_the_position,
-		edges_of_the_segment,
-		segments_that_addresses_cannot_reach,
-		fault_changes_nothing,
-		fault_behind_the_first_span,
-		failed_reply_is_an_error_and_the_next_set_is_there,
-		elements_are_copied_once,
-		asking_again_gives_the_same_answer,
-	};
-
-	return mr_run("mon_stream", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -23,7 +23,9 @@ static void malformed(enum mon_defect defect)
 	ck_assert_uint_eq(mr.counts.invalid_sets, invalid + 1);
 }
 
-START_TEST(message_without_addresses)
+CASE("mon_stream defects", mr_setup, NULL);
+
+TEST(message_without_addresses)
 {
 	const struct mon_note note = { .first = MR_START, .last = MR_START + 11 };
 
@@ -31,9 +33,8 @@ START_TEST(message_without_addresses)
 	ck_assert(mon_stream_notify(&mr, &note));
 	malformed(MON_DEFECT_NO_ADDRESSES);
 }
-END_TEST
 
-START_TEST(control_areas)
+TEST(control_areas)
 {
 	static const struct {
 		u32 first, last;
@@ -61,9 +62,8 @@ START_TEST(control_areas)
 		malformed(areas[i].defect);
 	}
 }
-END_TEST
 
-START_TEST(element_without_type_or_domain)
+TEST(element_without_type_or_domain)
 {
 	mr_element(AREA, 256, 271);
 	mr_segment[AREA] = 0;
@@ -86,9 +86,8 @@ START_TEST(element_without_type_or_domain)
 		ck_assert_int_eq(mr_read(100), 0);
 	}
 }
-END_TEST
 
-START_TEST(records)
+TEST(records)
 {
 	static const struct {
 		u32 first, last;
@@ -111,10 +110,9 @@ START_TEST(records)
 		malformed(ranges[i].defect);
 	}
 }
-END_TEST
 
 /* What comes before the malformed element is delivered, and the set ends with the error. */
-START_TEST(defect_behind_good_elements)
+TEST(defect_behind_good_elements)
 {
 	mr_element(AREA, 256, 256 + 99);
 	mr_element(AREA + 12, 0x400, 0x400);
@@ -132,10 +130,9 @@ START_TEST(defect_behind_good_elements)
 	ck_assert_int_eq(mr_read(1000), 28);
 	ck_assert_int_eq(mr_read(1000), 0);
 }
-END_TEST
 
 /* A malformed set is one even if the reply fails, or cannot be sent. */
-START_TEST(defect_and_reply)
+TEST(defect_and_reply)
 {
 	mr_element(AREA, 256, 255);
 	ck_assert(mr_notify(1, AREA, LAST));
@@ -149,10 +146,9 @@ START_TEST(defect_and_reply)
 	ck_assert_uint_eq(mr_replies, 1);
 	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_SEVERED);
 }
-END_TEST
 
 /* Who opens the stream anew finds no defect of a set before. */
-START_TEST(open_forgets_the_defect)
+TEST(open_forgets_the_defect)
 {
 	mr_element(AREA, 256, 255);
 	ck_assert(mr_notify(1, AREA, LAST));
@@ -162,9 +158,8 @@ START_TEST(open_forgets_the_defect)
 	ck_assert_int_eq(mr.defect, MON_DEFECT_NONE);
 	ck_assert_int_eq(mr.state, MON_IDLE);
 }
-END_TEST
 
-START_TEST(every_defect_has_its_words)
+TEST(every_defect_has_its_words)
 {
 	for (int a = MON_DEFECT_NONE; a <= MON_DEFECT_RECORDS_END; a++) {
 		ck_assert_uint_gt(strlen(mon_defect_text((enum mon_defect)a)), 5);
@@ -172,21 +167,4 @@ START_TEST(every_defect_has_its_words)
 			ck_assert_str_ne(mon_defect_text((enum mon_defect)a),
 					 mon_defect_text((enum mon_defect)b));
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		message_without_addresses,
-		control_areas,
-		element_without_type_or_domain,
-		records,
-		defect_behind_good_elements,
-		defect_and_reply,
-		open_forgets_the_defect,
-		every_defect_has_its_words,
-	};
-
-	return mr_run("mon_stream defects", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -10,7 +10,9 @@ static void read_set(u32 id)
 	ck_assert_uint_eq(mr_replied_id, id);
 }
 
-START_TEST(first_in_first_out)
+CASE("mon_stream queue", mr_setup, NULL);
+
+TEST(first_in_first_out)
 {
 	u32 in = 0, out = 0;
 
@@ -28,9 +30,8 @@ START_TEST(first_in_first_out)
 	ck_assert_uint_eq(mr.counts.bytes, UINT64_C(28) * out);
 	ck_assert_uint_eq(mr.counts.overflows, 0);
 }
-END_TEST
 
-START_TEST(limits_that_cp_grants)
+TEST(limits_that_cp_grants)
 {
 	static const unsigned int limits[][2] = {
 		{ 1, 1 }, { 2, 2 }, { 10, 10 }, { 254, 254 }, { 255, 255 }, { 0, 1 }, { 256, 255 },
@@ -56,10 +57,9 @@ START_TEST(limits_that_cp_grants)
 		ck_assert_uint_eq(mr.counts.overflows, i + 1);
 	}
 }
-END_TEST
 
 /* A limit takes the place of the one before, whatever that was. */
-START_TEST(limit_after_another)
+TEST(limit_after_another)
 {
 	static const unsigned int limits[][2] = { { 2, 2 }, { 300, 255 }, { 1, 1 }, { 255, 255 } };
 
@@ -71,10 +71,9 @@ START_TEST(limit_after_another)
 	mon_stream_open(&mr);
 	ck_assert_uint_eq(mr.limit, MON_LIMIT);
 }
-END_TEST
 
 /* Whether a message filled the queue is not its sender's to say. */
-START_TEST(full_as_the_sender_has_it)
+TEST(full_as_the_sender_has_it)
 {
 	const struct mon_note note = { .first = MR_START, .last = MR_START + MON_ELEMENT_SIZE - 1,
 				       .addressed = true, .full = true };
@@ -86,10 +85,9 @@ START_TEST(full_as_the_sender_has_it)
 	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
 	ck_assert_uint_eq(mr.counts.overflows, 0);
 }
-END_TEST
 
 /* Without mon_stream_limit() the limit is what CONNECT asks for. */
-START_TEST(default_limit)
+TEST(default_limit)
 {
 	for (u32 id = 0; id < MON_LIMIT; id++) {
 		ck_assert_uint_eq(mr.counts.overflows, 0);
@@ -97,9 +95,8 @@ START_TEST(default_limit)
 	}
 	ck_assert_uint_eq(mr.counts.overflows, 1);
 }
-END_TEST
 
-START_TEST(limit_reached_again_is_reported_again)
+TEST(limit_reached_again_is_reported_again)
 {
 	mon_stream_limit(&mr, 3);
 	for (u32 id = 0; id < 3; id++)
@@ -116,10 +113,9 @@ START_TEST(limit_reached_again_is_reported_again)
 	ck_assert_int_eq(mr_read(1), MR_AGAIN);
 	ck_assert_uint_eq(mr.counts.overflows, 2);
 }
-END_TEST
 
 /* A set counts until its reply, not until it is begun. */
-START_TEST(set_being_read_is_outstanding)
+TEST(set_being_read_is_outstanding)
 {
 	mon_stream_limit(&mr, 2);
 	ck_assert(mr_simple(0));
@@ -131,9 +127,8 @@ START_TEST(set_being_read_is_outstanding)
 	read_set(1);
 	ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
 }
-END_TEST
 
-START_TEST(overflow_follows_sets_that_failed)
+TEST(overflow_follows_sets_that_failed)
 {
 	mon_stream_limit(&mr, 1);
 	ck_assert(mr_simple(0));
@@ -148,10 +143,9 @@ START_TEST(overflow_follows_sets_that_failed)
 	ck_assert_int_eq(mr_read(1000), MR_OVERFLOW);
 	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
 }
-END_TEST
 
 /* A CP that sends more than the queue holds: nothing is overwritten, the loss is told. */
-START_TEST(more_than_the_queue_holds)
+TEST(more_than_the_queue_holds)
 {
 	for (u32 id = 0; id < MON_LIMIT; id++)
 		ck_assert(mr_simple(id));
@@ -163,10 +157,9 @@ START_TEST(more_than_the_queue_holds)
 	ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
 	ck_assert_int_eq(mr_read(1), MR_AGAIN);
 }
-END_TEST
 
 /* A CP that ignores the limit it granted: each message beyond is an overflow. */
-START_TEST(more_than_the_limit)
+TEST(more_than_the_limit)
 {
 	mon_stream_limit(&mr, 2);
 	for (u32 id = 0; id < 4; id++)
@@ -178,9 +171,8 @@ START_TEST(more_than_the_limit)
 	}
 	ck_assert_int_eq(mr_read(1), MR_AGAIN);
 }
-END_TEST
 
-START_TEST(sever_comes_behind_the_queue)
+TEST(sever_comes_behind_the_queue)
 {
 	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_EMPTY);
 	ck_assert(mr_simple(0));
@@ -200,9 +192,8 @@ START_TEST(sever_comes_behind_the_queue)
 	ck_assert_uint_eq(mr.counts.sets, 0);
 	ck_assert_uint_eq(mr.counts.severs, 1);
 }
-END_TEST
 
-START_TEST(sever_in_the_middle_of_a_set)
+TEST(sever_in_the_middle_of_a_set)
 {
 	static const size_t offsets[] = { 1, 12, 20, 28 };
 
@@ -218,9 +209,8 @@ START_TEST(sever_in_the_middle_of_a_set)
 	}
 	ck_assert_uint_eq(mr.counts.severs, 4);
 }
-END_TEST
 
-START_TEST(overflow_comes_before_the_sever)
+TEST(overflow_comes_before_the_sever)
 {
 	mon_stream_limit(&mr, 1);
 	ck_assert(mr_simple(0));
@@ -232,9 +222,8 @@ START_TEST(overflow_comes_before_the_sever)
 	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_SEVERED);
 	ck_assert_int_eq(mr_read(1000), MR_IO);
 }
-END_TEST
 
-START_TEST(open_forgets_everything_but_the_counts)
+TEST(open_forgets_everything_but_the_counts)
 {
 	mon_stream_limit(&mr, 2);
 	ck_assert(mr_simple(0));
@@ -253,10 +242,9 @@ START_TEST(open_forgets_everything_but_the_counts)
 	ck_assert_uint_eq(mr.counts.overflows, 1);
 	ck_assert_uint_eq(mr.counts.severs, 1);
 }
-END_TEST
 
 /* Poll in the middle of a set: something to read until its end has been read. */
-START_TEST(poll_within_a_set)
+TEST(poll_within_a_set)
 {
 	ck_assert(mr_simple(0));
 	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
@@ -266,28 +254,4 @@ START_TEST(poll_within_a_set)
 	}
 	ck_assert_int_eq(mr_read(1), 0);
 	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_EMPTY);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		first_in_first_out,
-		limits_that_cp_grants,
-		limit_after_another,
-		full_as_the_sender_has_it,
-		default_limit,
-		limit_reached_again_is_reported_again,
-		set_being_read_is_outstanding,
-		overflow_follows_sets_that_failed,
-		more_than_the_queue_holds,
-		more_than_the_limit,
-		sever_comes_behind_the_queue,
-		sever_in_the_middle_of_a_set,
-		overflow_comes_before_the_sever,
-		open_forgets_everything_but_the_counts,
-		poll_within_a_set,
-	};
-
-	return mr_run("mon_stream queue", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -2,7 +2,7 @@
 # Tests of the simulator as a whole.
 SOURCES := test_*.c
 MAIN := test_*.c
-USES := lib/base lib/monrec sim/cp sim/control sim/fabricate sim/record tests/unit
+USES := lib/base lib/monrec sim/cp sim/control sim/fabricate sim/record tests/unit tests/unit/main
 INSIDE := sim/control
 PACKAGES := check
 # What each call of it lets fail, one after the other.

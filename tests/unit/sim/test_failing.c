@@ -227,6 +227,8 @@ static void stop(void)
 	fx_teardown();
 }
 
+CASE("core", start, stop);
+
 static unsigned int descriptors(void)
 {
 	unsigned int count = 0;
@@ -314,13 +316,6 @@ static void drive_once(void)
 	cp_destroy(cp);
 }
 
-START_TEST(creating_a_cp_with_a_spool)
-{
-	at_every_place(STORAGE, create_with_spool_once);
-	at_every_place(STORAGE, drive_once);
-}
-END_TEST
-
 static unsigned int reset_by_load;
 
 /* The CP is what @image says, but for the number of trace records. */
@@ -388,17 +383,10 @@ static void load_files_once(void)
 	cp_destroy(cp);
 }
 
-START_TEST(loading_a_spool_and_a_drive)
-{
-	at_every_place(STORAGE, load_files_once);
-}
-END_TEST
-
-START_TEST(creating_a_cp)
+TEST(creating_a_cp)
 {
 	at_every_place(STORAGE, create_once);
 }
-END_TEST
 
 static void ignore_event(struct cp *cp, struct iucv_user *user, void *opaque,
 			 const struct iucv_event *event)
@@ -443,12 +431,11 @@ static void load_once(void)
 	cp_destroy(cp);
 }
 
-START_TEST(loading_a_state)
+TEST(loading_a_state)
 {
 	at_every_place(STORAGE, load_once);
 	ck_assert_uint_gt(reset_by_load, 0);
 }
-END_TEST
 
 /* More than storage is first taken for: an image that grows within the paths. */
 static void open_many(struct cp *cp)
@@ -497,12 +484,11 @@ static void logon_once(void)
 	cp_destroy(cp);
 }
 
-START_TEST(saving_and_logging_on)
+TEST(saving_and_logging_on)
 {
 	at_every_place(STORAGE, save_once);
 	at_every_place(STORAGE, logon_once);
 }
-END_TEST
 
 static void segment_once(void)
 {
@@ -518,11 +504,10 @@ static void segment_once(void)
 	ck_assert_msg(rc == 0 || (left == 0 && err[0]), "failed without a sentence");
 }
 
-START_TEST(files_of_a_segment)
+TEST(files_of_a_segment)
 {
 	at_every_place(CALL, segment_once);
 }
-END_TEST
 
 static void trace_once(void)
 {
@@ -548,13 +533,12 @@ static void trace_once(void)
 	fclose(in);
 }
 
-START_TEST(the_trace_in_a_file)
+TEST(the_trace_in_a_file)
 {
 	at_every_place(STORAGE, trace_once);
 	at_every_place(CALL, trace_once);
 	at_every_place(INTERRUPTED, trace_once);
 }
-END_TEST
 
 /* The control socket. */
 
@@ -686,23 +670,14 @@ static void session_once(void)
 	unlink(path);
 }
 
-START_TEST(the_control_socket)
+TEST(the_control_socket)
 {
 	at_every_place(STORAGE, session_once);
 	at_every_place(CALL, session_once);
 	at_every_place(INTERRUPTED, session_once);
 }
-END_TEST
 
-START_TEST(requests_for_files)
-{
-	session = file_requests;
-	session_len = sizeof(file_requests) / sizeof(file_requests[0]);
-	at_every_place(STORAGE, session_once);
-}
-END_TEST
-
-START_TEST(a_client_that_cannot_be_sent_to)
+TEST(a_client_that_cannot_be_sent_to)
 {
 	struct cp *cp = create();
 	char byte;
@@ -726,7 +701,6 @@ START_TEST(a_client_that_cannot_be_sent_to)
 	ctl_close(ctl);
 	cp_destroy(cp);
 }
-END_TEST
 
 static void model_once(void)
 {
@@ -743,34 +717,27 @@ static void model_once(void)
 	model_close(model);
 }
 
-START_TEST(opening_a_model)
+TEST(opening_a_model)
 {
 	at_every_place(STORAGE, model_once);
 }
-END_TEST
 
-int main(void)
+CASE("files", start_with_spool, stop);
+
+TEST(creating_a_cp_with_a_spool)
 {
-	Suite *s = suite_create("failing");
-	TCase *tc = tcase_create("core");
+	at_every_place(STORAGE, create_with_spool_once);
+	at_every_place(STORAGE, drive_once);
+}
 
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_set_timeout(tc, 300);
-	tcase_add_test(tc, creating_a_cp);
-	tcase_add_test(tc, loading_a_state);
-	tcase_add_test(tc, saving_and_logging_on);
-	tcase_add_test(tc, files_of_a_segment);
-	tcase_add_test(tc, the_trace_in_a_file);
-	tcase_add_test(tc, the_control_socket);
-	tcase_add_test(tc, a_client_that_cannot_be_sent_to);
-	tcase_add_test(tc, opening_a_model);
-	suite_add_tcase(s, tc);
-	tc = tcase_create("files");
-	tcase_add_checked_fixture(tc, start_with_spool, stop);
-	tcase_set_timeout(tc, 300);
-	tcase_add_test(tc, creating_a_cp_with_a_spool);
-	tcase_add_test(tc, loading_a_spool_and_a_drive);
-	tcase_add_test(tc, requests_for_files);
-	suite_add_tcase(s, tc);
-	return check_run_suite(s);
+TEST(loading_a_spool_and_a_drive)
+{
+	at_every_place(STORAGE, load_files_once);
+}
+
+TEST(requests_for_files)
+{
+	session = file_requests;
+	session_len = sizeof(file_requests) / sizeof(file_requests[0]);
+	at_every_place(STORAGE, session_once);
 }

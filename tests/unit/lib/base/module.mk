@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base
+USES := lib/base tests/unit/main
 INSIDE := tests/unit
 PACKAGES := check

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers in texts, random numbers, the hash. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The first numbers that SplitMix64's author and others publish for this state. */
-START_TEST(random_as_published)
+TEST(random_as_published)
 {
 	static const uint64_t published[] = {
 		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
@@ -26,10 +26,9 @@ START_TEST(random_as_published)
 	for (unsigned int i = 0; i < COUNT(published); i++)
 		ck_assert_uint_eq(random_next(&state), published[i]);
 }
-END_TEST
 
 /* Values that the authors of FNV publish for these texts. */
-START_TEST(hash_as_published)
+TEST(hash_as_published)
 {
 	static const struct { const char *text; uint64_t hash; } published[] = {
 		{ "", UINT64_C(0xcbf29ce484222325) },
@@ -45,7 +44,6 @@ START_TEST(hash_as_published)
 	ck_assert_uint_eq(hash_more(hash_more(HASH_START, "foo", 3), "bar", 3),
 			  published[2].hash);
 }
-END_TEST
 
 /* What is taken of the text: the number, and how many characters; -1: nothing. */
 static int taken(const char *text, unsigned int base, uint64_t most, uint64_t *number)
@@ -60,7 +58,7 @@ static int taken(const char *text, unsigned int base, uint64_t most, uint64_t *n
 	return -1;
 }
 
-START_TEST(digits)
+TEST(digits)
 {
 	static const struct {
 		const char *text;
@@ -100,10 +98,9 @@ START_TEST(digits)
 			ck_assert_uint_eq(number, cases[i].number);
 	}
 }
-END_TEST
 
 /* Characters around those of digits, in each base. */
-START_TEST(every_character)
+TEST(every_character)
 {
 	static const char values[] = "0123456789abcdef";
 	uint64_t number;
@@ -120,9 +117,8 @@ START_TEST(every_character)
 		}
 	}
 }
-END_TEST
 
-START_TEST(the_end_is_kept)
+TEST(the_end_is_kept)
 {
 	const char text[] = "12345";
 	const char *at = text;
@@ -133,9 +129,8 @@ START_TEST(the_end_is_kept)
 	ck_assert_ptr_eq(at, text + 3);
 	ck_assert(!number_take(&at, text + 3, 10, UINT64_MAX, &number));
 }
-END_TEST
 
-START_TEST(pairs_of_digits)
+TEST(pairs_of_digits)
 {
 	static const char *const bad[] = { "0", "0g", "g0", "0A", "A0", "0 ", " 0", "-1", "000x" };
 	uint8_t to[4] = { 1, 1, 1, 1 };
@@ -148,9 +143,8 @@ START_TEST(pairs_of_digits)
 	for (unsigned int i = 0; i < COUNT(bad); i++)
 		ck_assert_msg(!number_bytes(bad[i], strlen(bad[i]), to), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(numbers)
+TEST(numbers)
 {
 	uint64_t n = 7;
 
@@ -165,9 +159,8 @@ START_TEST(numbers)
 	ck_assert(number_parse("5", 5, 9, &n) && n == 5);
 	ck_assert(number_parse("9", 5, 9, &n) && n == 9);
 }
-END_TEST
 
-START_TEST(durations)
+TEST(durations)
 {
 	static const struct {
 		const char *word;
@@ -197,9 +190,8 @@ START_TEST(durations)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(!number_parse_time(bad[i], &ns) && ns == 7, "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(sizes)
+TEST(sizes)
 {
 	uint64_t bytes = 7;
 
@@ -215,15 +207,4 @@ START_TEST(sizes)
 	     "18446744073709551616", "18014398509481984K", NULL }; *word; word++)
 		ck_assert_msg(!number_parse_size(*word, &bytes) && bytes == 7, "%s", *word);
 	ck_assert(number_parse_size("18446744073709551615", &bytes) && bytes == UINT64_MAX);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		random_as_published, hash_as_published, digits, every_character, the_end_is_kept,
-		pairs_of_digits, numbers, durations, sizes,
-	};
-
-	return check_run("base", NULL, NULL, tests, COUNT(tests));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "check_run.h"
 #include "ebcdic.h"
+#include "unit_test.h"
 
-START_TEST(known_characters)
+TEST(known_characters)
 {
 	static const struct { char c; uint8_t ebcdic; } pair[] = {
 		{ ' ', 0x40 }, { 'A', 0xc1 }, { 'I', 0xc9 }, { 'J', 0xd1 }, { 'S', 0xe2 },
@@ -18,16 +18,14 @@ START_TEST(known_characters)
 	}
 	ck_assert_uint_eq(ebcdic_to_latin1(0x25), 0x85);
 }
-END_TEST
 
-START_TEST(every_byte_survives_the_round_trip)
+TEST(every_byte_survives_the_round_trip)
 {
 	for (unsigned int c = 0; c < 256; c++)
 		ck_assert_uint_eq(ebcdic_to_latin1(ebcdic_from_latin1((uint8_t)c)), c);
 }
-END_TEST
 
-START_TEST(texts)
+TEST(texts)
 {
 	static const uint8_t image[4] = { 0xa9, 0x61, 0xe5, 0xd4 };
 	uint8_t ebcdic[4];
@@ -38,9 +36,8 @@ START_TEST(texts)
 	ebcdic_decode(text, image, 4);
 	ck_assert_str_eq(text, "z/VM");
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	static const uint8_t mondcss[8] = { 0xd4, 0xd6, 0xd5, 0xc4, 0xc3, 0xe2, 0xe2, 0x40 };
 	static const uint8_t zeros[8] = { 0xc1, 0x40, 0xc2, 0, 0x40, 0, 0, 0 };
@@ -59,14 +56,4 @@ START_TEST(names)
 	ck_assert_str_eq(name, "");
 	ebcdic_to_name(name, zeros);
 	ck_assert_str_eq(name, "A B");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		known_characters, every_byte_survives_the_round_trip, texts, names,
-	};
-
-	return check_run("ebcdic", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -92,7 +92,7 @@ static void ck_beside(const struct monrec_field *field, const struct monrec_fiel
 		      layout->name, field->name);
 }
 
-START_TEST(fields)
+TEST(fields)
 {
 	unsigned int count = 0;
 
@@ -114,9 +114,8 @@ START_TEST(fields)
 	}
 	ck_assert_uint_gt(count, 1500);
 }
-END_TEST
 
-START_TEST(lengths)
+TEST(lengths)
 {
 	for (layout = monrec_layout_next(NULL); layout; layout = monrec_layout_next(layout)) {
 		for (unsigned int i = 0; i < layout->length_count; i++) {
@@ -131,10 +130,9 @@ START_TEST(lengths)
 		}
 	}
 }
-END_TEST
 
 /* What is said to be complete has the length and all fields of the reference. */
-START_TEST(complete)
+TEST(complete)
 {
 	unsigned int count = 0, partial = 0;
 
@@ -155,9 +153,8 @@ START_TEST(complete)
 	ck_assert_uint_gt(count, 80);
 	ck_assert_uint_gt(partial, 30);
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	const struct monrec_layout *other;
 
@@ -170,9 +167,8 @@ START_TEST(names)
 			ck_assert_str_ne(layout->name, other->name);
 	}
 }
-END_TEST
 
-START_TEST(lookup)
+TEST(lookup)
 {
 	const struct monrec_field *field;
 
@@ -191,10 +187,9 @@ START_TEST(lookup)
 	ck_assert_ptr_null(monrec_layout(12, 1));
 	ck_assert_ptr_null(monrec_layout_named("SYTSY"));
 }
-END_TEST
 
 /* Whatever the numbers are, there is the layout that has them, or none; also beyond the last. */
-START_TEST(numbers)
+TEST(numbers)
 {
 	unsigned int found = 0, all = 0;
 
@@ -211,7 +206,6 @@ START_TEST(numbers)
 		all++;
 	ck_assert_uint_eq(found, all);
 }
-END_TEST
 
 /* Names, offsets and lengths of z/VM 5.3 are those that zpmd declares; sums of them are kept. */
 static const struct {
@@ -265,7 +259,7 @@ static uint32_t sum_of(unsigned int *members, char *text, size_t size)
 	return sum;
 }
 
-START_TEST(members_of_5_3)
+TEST(members_of_5_3)
 {
 	for (unsigned int i = 0; i < sizeof(zpmd) / sizeof(zpmd[0]); i++) {
 		static char text[16384];
@@ -282,7 +276,6 @@ START_TEST(members_of_5_3)
 		ck_assert_uint_eq(monrec_length(layout, 530), zpmd[i].len);
 	}
 }
-END_TEST
 
 /*
  * What IBM's pages show: releases and length of the record, releases, offset and length of fields;
@@ -435,7 +428,7 @@ static const struct {
 	{ 11, 4, "SSISLT", "", "" },
 };
 
-START_TEST(pages_of_ibm)
+TEST(pages_of_ibm)
 {
 	for (unsigned int i = 0; i < sizeof(ibm) / sizeof(ibm[0]); i++) {
 		char told[128] = "", shown[1024] = "";
@@ -458,10 +451,9 @@ START_TEST(pages_of_ibm)
 		ck_assert_str_eq(shown, ibm[i].fields);
 	}
 }
-END_TEST
 
 /* All there is stands in one of the two tables, or in both. */
-START_TEST(records)
+TEST(records)
 {
 	for (layout = monrec_layout_next(NULL); layout; layout = monrec_layout_next(layout)) {
 		bool found = false;
@@ -473,10 +465,9 @@ START_TEST(records)
 		ck_assert_msg(found, "%s is not in a table of this test", layout->name);
 	}
 }
-END_TEST
 
 /* From 4.1 to 5.4, 6.1 to 6.4, 7.1 to 7.5. */
-START_TEST(releases)
+TEST(releases)
 {
 	static const unsigned int last[] = { 0, 0, 0, 0, 4, 4, 4, 5 };
 
@@ -489,10 +480,9 @@ START_TEST(releases)
 	}
 	ck_assert(!monrec_release_known(UINT_MAX));
 }
-END_TEST
 
 /* The same name at two places, each in its releases. */
-START_TEST(variants)
+TEST(variants)
 {
 	layout = monrec_layout_named("MTRSPR");
 	ck_assert_uint_eq(monrec_length(layout, 440), 36);
@@ -509,10 +499,9 @@ START_TEST(variants)
 	ck_assert_uint_eq(monrec_field(layout, "PLSDG3FC", 530)->offset, 792);
 	ck_assert_str_eq(monrec_field(layout, "PLSDG26C", 530)->meaning, "DIAGNOSE X'26C'");
 }
-END_TEST
 
 /* What the writer writes is what the catalogue says. */
-START_TEST(header)
+TEST(header)
 {
 	static const struct { const char *name; unsigned int offset, len; } expected[] = {
 		{ "MRHDRLEN", MRHDRLEN, 2 }, { "MRHDRZER", 2, 2 }, { "MRHDRDM", MRHDRDM, 1 },
@@ -537,7 +526,6 @@ START_TEST(header)
 	ck_assert_uint_eq(layout->lengths[0].first, FIRST_RELEASE);
 	ck_assert_uint_eq(layout->lengths[0].last, LAST_RELEASE);
 }
-END_TEST
 
 /* The names of an enumeration's values, in its order; there is none behind the last. */
 static void ck_names(const char *(*name)(unsigned int), const char *const *expected)
@@ -550,7 +538,7 @@ static void ck_names(const char *(*name)(unsigned int), const char *const *expec
 	ck_assert_ptr_null(name(UINT_MAX));
 }
 
-START_TEST(value_names)
+TEST(value_names)
 {
 	ck_names(monrec_domain_name, (const char *const[]){
 		 "system", "monitor", "scheduler", "storage", "user", "processor", "io", "seeks",
@@ -569,27 +557,4 @@ START_TEST(value_names)
 	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_ZPMD), "v53_records.h"));
 	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_SAME), "same length"));
 	ck_assert_ptr_null(monrec_source_text(3));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("catalogue");
-	TCase *tc = tcase_create("catalogue");
-
-	tcase_add_test(tc, fields);
-	tcase_add_test(tc, lengths);
-	tcase_add_test(tc, complete);
-	tcase_add_test(tc, names);
-	tcase_add_test(tc, lookup);
-	tcase_add_test(tc, numbers);
-	tcase_add_test(tc, members_of_5_3);
-	tcase_add_test(tc, pages_of_ibm);
-	tcase_add_test(tc, records);
-	tcase_add_test(tc, releases);
-	tcase_add_test(tc, variants);
-	tcase_add_test(tc, header);
-	tcase_add_test(tc, value_names);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -119,7 +119,7 @@ static void ck_numbers(const char *const *names)
 	ck_end();
 }
 
-START_TEST(memory)
+TEST(memory)
 {
 	static const char *const names[] = {
 		"pgpgin", "pgpgout", "pswpin", "pswpout", "sharedram", "totalram", "freeram",
@@ -143,9 +143,8 @@ START_TEST(memory)
 	ck_assert_ptr_eq(application.data, data + FIXED);
 	ck_assert_uint_eq(application.len, 144);
 }
-END_TEST
 
-START_TEST(network)
+TEST(network)
 {
 	static const char *const names[] = {
 		"nr_interfaces", "rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_errors",
@@ -160,7 +159,6 @@ START_TEST(network)
 	ck_assert_uint_eq(end - FIXED, 96);
 	ck_numbers(names);
 }
-END_TEST
 
 static const char *const cpu_names[] = {
 	"user", "nice", "system", "idle", "irq", "softirq", "iowait", "steal", "id", NULL,
@@ -209,16 +207,15 @@ static void ck_cpus(unsigned int cpus, unsigned int values)
 	ck_end();
 }
 
-START_TEST(processors)
+TEST(processors)
 {
 	put_os(3, 3, 36);
 	ck_os_head(3, 36);
 	ck_cpus(3, 9);
 }
-END_TEST
 
 /* Before modification level 01 there was neither steal nor id; later ones may have more. */
-START_TEST(processors_of_other_levels)
+TEST(processors_of_other_levels)
 {
 	put_os(2, 2, 28);
 	ck_os_head(2, 28);
@@ -227,10 +224,9 @@ START_TEST(processors_of_other_levels)
 	ck_os_head(2, 44);
 	ck_cpus(2, 9);
 }
-END_TEST
 
 /* What the record says of its CPUs need not be so. */
-START_TEST(processors_that_are_not_there)
+TEST(processors_that_are_not_there)
 {
 	struct monrec_value value;
 
@@ -261,7 +257,6 @@ START_TEST(processors_that_are_not_there)
 		ck_assert(monrec_application_next(&application, &value));
 	ck_end();
 }
-END_TEST
 
 static void tool(uint16_t function, uint8_t of_product)
 {
@@ -290,7 +285,7 @@ static void put_fsstat(void)
 		put(UINT64_MAX - i, 8);
 }
 
-START_TEST(file_system)
+TEST(file_system)
 {
 	static const char *const names[] = {
 		"bsize", "frsize", "blocks", "bfree", "bavail", "files", "ffree", "favail", "flag",
@@ -308,9 +303,8 @@ START_TEST(file_system)
 		ck_number(names[i], UINT64_MAX - i);
 	ck_end();
 }
-END_TEST
 
-START_TEST(sum_of_processes)
+TEST(sum_of_processes)
 {
 	static const struct { const char *name; unsigned int len; } values[] = {
 		{ "tasks", 4 }, { "running", 4 }, { "sleeping", 4 }, { "stopped", 4 }, { "zombie", 4 },
@@ -340,9 +334,8 @@ START_TEST(sum_of_processes)
 		ck_number(values[i].name, i + 10);
 	ck_end();
 }
-END_TEST
 
-START_TEST(process)
+TEST(process)
 {
 	static const char *const times[] = {
 		"total_time", "ctotal_time", "size", "swap", "resident", "trs", "drs", "share", "dt",
@@ -385,10 +378,9 @@ START_TEST(process)
 		ck_text(texts[i], texts[i]);
 	ck_end();
 }
-END_TEST
 
 /* Cut anywhere, the values before are there, and no byte behind is read (ASan tells). */
-START_TEST(cut_anywhere)
+TEST(cut_anywhere)
 {
 	struct monrec_value value;
 	unsigned int values = 0, before = 0;
@@ -413,9 +405,8 @@ START_TEST(cut_anywhere)
 	}
 	ck_assert_uint_eq(values, 3 + 3 + 9);
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	struct monrec_value value;
 
@@ -439,7 +430,6 @@ START_TEST(others)
 	ck_assert_int_eq(monrec_application_begin(&record, &application), MONREC_MISMATCH);
 	ck_assert(!monrec_application_next(&application, &value));
 }
-END_TEST
 
 static const struct { uint16_t offset, length; uint32_t record; int rc; } places[] = {
 	{ 52, 8, 60, 0 }, { 52, 9, 60, MONREC_ABSENT }, { 51, 8, 60, MONREC_ABSENT },
@@ -448,7 +438,7 @@ static const struct { uint16_t offset, length; uint32_t record; int rc; } places
 	{ 52, 0, 51, MONREC_ABSENT }, { 52, 0, 52, 0 },
 };
 
-START_TEST(place_of_the_data)
+TEST_EACH(place_of_the_data, places)
 {
 	product("LNXAPPL", 1, 0);
 	put_be16(data + CALDATOF, places[_i].offset);
@@ -461,10 +451,9 @@ START_TEST(place_of_the_data)
 	else
 		ck_end();
 }
-END_TEST
 
 /* Nothing is read of a record that ends before its data could begin. */
-START_TEST(short_records)
+TEST(short_records)
 {
 	product("LNXAPPL", 1, 0);
 	put_be16(data + CALDATOF, FIXED);
@@ -479,26 +468,4 @@ START_TEST(short_records)
 		ck_end();
 		free(alone);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec application");
-	TCase *tc = tcase_create("application");
-
-	tcase_add_test(tc, memory);
-	tcase_add_test(tc, network);
-	tcase_add_test(tc, processors);
-	tcase_add_test(tc, processors_of_other_levels);
-	tcase_add_test(tc, processors_that_are_not_there);
-	tcase_add_test(tc, file_system);
-	tcase_add_test(tc, sum_of_processes);
-	tcase_add_test(tc, process);
-	tcase_add_test(tc, cut_anywhere);
-	tcase_add_test(tc, others);
-	tcase_add_loop_test(tc, place_of_the_data, 0, sizeof(places) / sizeof(places[0]));
-	tcase_add_test(tc, short_records);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -5,8 +5,10 @@
 #define S MONREC_TYPE_SAMPLE
 #define E MONREC_TYPE_EVENT
 
+CASE("frames", mi_setup, mi_teardown);
+
 /* The frame is full, or has room for no more than part of a header. */
-START_TEST(frame_open)
+TEST_LOOP(frame_open, 0, 2)
 {
 	size_t begin = mi_begin(S, MI_START + 3896);
 
@@ -25,9 +27,8 @@ START_TEST(frame_open)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(frame_last)
+TEST(frame_last)
 {
 	size_t begin = mi_begin(E, MI_START);
 
@@ -42,9 +43,8 @@ START_TEST(frame_last)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(frame_length)
+TEST(frame_length)
 {
 	size_t begin = mi_begin(S, MI_START);
 
@@ -57,10 +57,9 @@ START_TEST(frame_length)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
 /* Told once for an element, however much is behind. */
-START_TEST(behind_end)
+TEST(behind_end)
 {
 	size_t begin = mi_begin(S, MI_START);
 
@@ -77,9 +76,8 @@ START_TEST(behind_end)
 	mi_records(3);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(interval_open)
+TEST(interval_open)
 {
 	size_t begin = mi_begin(S, MI_START);
 
@@ -97,10 +95,9 @@ START_TEST(interval_open)
 		     "with D1R11 [interval-open]");
 	mi_set_ends();
 }
-END_TEST
 
 /* IBM calls D1R11 an "Event and Sample Record": it may end event data, too, which then end there. */
-START_TEST(interval_event)
+TEST(interval_event)
 {
 	size_t begin = mi_begin(E, MI_START);
 
@@ -111,9 +108,8 @@ START_TEST(interval_event)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(suspension_place)
+TEST(suspension_place)
 {
 	size_t begin = mi_begin(E, MI_START);
 
@@ -128,7 +124,6 @@ START_TEST(suspension_place)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
 /* A block that ends in D1R12, and one that begins with @number of @domain. */
 static void suspended_and(unsigned int domain, unsigned int number, unsigned int len)
@@ -151,7 +146,7 @@ static void suspended_and(unsigned int domain, unsigned int number, unsigned int
 	mi_next(MONREC_ELEMENT);
 }
 
-START_TEST(suspension_open)
+TEST(suspension_open)
 {
 	suspended_and(4, 1, 96);
 	mi_violation(MONREC_RULE_SUSPENSION_OPEN,
@@ -160,18 +155,16 @@ START_TEST(suspension_open)
 	mi_records(1);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
-START_TEST(suspension_ends)
+TEST_LOOP(suspension_ends, 0, 2)
 {
 	suspended_and(1, _i ? 1 : 3, 24);
 	mi_records(1);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
 /* If sets were lost between, so may be the record. */
-START_TEST(suspension_and_loss)
+TEST(suspension_and_loss)
 {
 	size_t begin = mi_begin(E, MI_START);
 
@@ -191,25 +184,4 @@ START_TEST(suspension_and_loss)
 	mi_next(MONREC_ELEMENT);
 	mi_records(1);
 	mi_next(MONREC_SET_END);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_frames");
-	TCase *tc = tcase_create("frames");
-
-	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
-	tcase_add_loop_test(tc, frame_open, 0, 2);
-	tcase_add_test(tc, frame_last);
-	tcase_add_test(tc, frame_length);
-	tcase_add_test(tc, behind_end);
-	tcase_add_test(tc, interval_open);
-	tcase_add_test(tc, interval_event);
-	tcase_add_test(tc, suspension_place);
-	tcase_add_test(tc, suspension_open);
-	tcase_add_loop_test(tc, suspension_ends, 0, 2);
-	tcase_add_test(tc, suspension_and_loss);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

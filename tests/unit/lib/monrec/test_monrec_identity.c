@@ -31,7 +31,7 @@ static void check_field(const struct monrec_layout *layout, const struct monrec_
 		ck_assert_msg(field->len == 4, "%s has %u bytes", field->name, field->len);
 }
 
-START_TEST(every_text_is_decided_on)
+TEST(every_text_is_decided_on)
 {
 	const struct monrec_layout *layout = NULL;
 	unsigned int fields = 0;
@@ -41,9 +41,8 @@ START_TEST(every_text_is_decided_on)
 			check_field(layout, &layout->fields[i]);
 	ck_assert_uint_gt(fields, 1000);
 }
-END_TEST
 
-START_TEST(examples)
+TEST(examples)
 {
 	static const struct { const char *layout, *field; enum monrec_identity identity; } known[] = {
 		{ "USEDFC", "VMDUSER", MONREC_ID_USER }, { "USEDFC", "VMDCPUAD", MONREC_ID_NONE },
@@ -59,16 +58,4 @@ START_TEST(examples)
 		ck_assert_ptr_nonnull(field);
 		ck_assert_int_eq(monrec_identity(field), known[i].identity);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_identity");
-	TCase *tc = tcase_create("identity");
-
-	tcase_add_test(tc, every_text_is_decided_on);
-	tcase_add_test(tc, examples);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -58,7 +58,9 @@ static void ck_set(uint64_t offset)
 	mi_next(MONREC_SET_END);
 }
 
-START_TEST(sets)
+CASE("monwrite", mi_setup, mi_teardown);
+
+TEST_LOOP(sets, 0, 2)
 {
 	set();
 	set();
@@ -69,18 +71,16 @@ START_TEST(sets)
 	ck_set(8192);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(empty)
+TEST(empty)
 {
 	mi_room(4096);
 	mi_open(MONREC_MONWRITE);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* Each element has frames of its own, from its first to its last byte. */
-START_TEST(elements)
+TEST(elements)
 {
 	uint8_t *at = control(2);
 
@@ -104,9 +104,8 @@ START_TEST(elements)
 	mi_next(MONREC_SET_END);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(most_elements)
+TEST(most_elements)
 {
 	uint8_t *at = control(338);
 
@@ -129,10 +128,9 @@ START_TEST(most_elements)
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* As many as the control area tells, and not one more. */
-START_TEST(all_elements)
+TEST(all_elements)
 {
 	uint8_t *at = control(50);
 
@@ -150,9 +148,8 @@ START_TEST(all_elements)
 	mi_next(MONREC_SET_END);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(cut)
+TEST_LOOP(cut, 0, 4)
 {
 	static const struct { size_t len; const char *text; } cases[] = {
 		{ 0, "offset 0: the file ends without end of data [file-cut]" },
@@ -171,9 +168,8 @@ START_TEST(cut)
 	mi_violation(MONREC_RULE_FILE_CUT, cases[_i].text);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(cut_in_a_frame)
+TEST(cut_in_a_frame)
 {
 	set();
 	mi.len = 4096 + 50;
@@ -186,9 +182,8 @@ START_TEST(cut_in_a_frame)
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(control_area)
+TEST_LOOP(control_area, 0, 4)
 {
 	static const struct { uint32_t first, last; const char *text; } cases[] = {
 		{ 0x1000, 0x0fff, "00001000 to 00000FFF" },
@@ -210,9 +205,8 @@ START_TEST(control_area)
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(interrupt)
+TEST_LOOP(interrupt, 0, 2)
 {
 	set();
 	mi.data[2 + (_i != 0)] = _i ? 3 : 0x20;
@@ -229,10 +223,9 @@ START_TEST(interrupt)
 	mi_next(MONREC_SET_END);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* The beginning tells; of a device's bytes nothing does. */
-START_TEST(recognised)
+TEST(recognised)
 {
 	uint8_t begin[MONREC_LOOK_AHEAD], changed[MONREC_LOOK_AHEAD];
 	const uint8_t zeros[MONREC_LOOK_AHEAD] = { 0 };
@@ -264,19 +257,17 @@ START_TEST(recognised)
 		ck_assert(!monrec_is_monwrite(changed));
 	}
 }
-END_TEST
 
-START_TEST(behind_data)
+TEST(behind_data)
 {
 	mi_room(4097);
 	mi_open(MONREC_MONWRITE);
 	mi_violation(MONREC_RULE_BEHIND_DATA, "offset 4096: more data follow [behind-data]");
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* The frames of an element that makes no sense cannot be counted. */
-START_TEST(element_range)
+TEST(element_range)
 {
 	element(control(1), 0, S, MI_START + 0x1000, 1);
 	mi_room(8192);
@@ -288,10 +279,9 @@ START_TEST(element_range)
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* The last frame of the address space. */
-START_TEST(highest_address)
+TEST(highest_address)
 {
 	element(control(1), 0, S, 0xfffff000, 4096);
 	mi_record(0, 1, 4076);
@@ -306,9 +296,8 @@ START_TEST(highest_address)
 	mi_next(MONREC_SET_END);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(waiting_and_errors)
+TEST_LOOP(waiting_and_errors, 0, 2)
 {
 	mi_stop(-EAGAIN);
 	set();
@@ -327,10 +316,9 @@ START_TEST(waiting_and_errors)
 	}
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* Behind end of data another file is read, from its begin. */
-START_TEST(restart)
+TEST(restart)
 {
 	set();
 	mi_room(4096);
@@ -347,40 +335,12 @@ START_TEST(restart)
 	ck_assert_uint_eq(mi_item.at.set, 2);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(unreadable)
+TEST(unreadable)
 {
 	mi_stop(-EISDIR);
 	mi_open(MONREC_MONWRITE);
 	mi_next(MONREC_ERROR);
 	ck_assert_int_eq(mi_item.error, EISDIR);
 	mi_next(MONREC_END);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_monwrite");
-	TCase *tc = tcase_create("monwrite");
-
-	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
-	tcase_add_loop_test(tc, sets, 0, 2);
-	tcase_add_test(tc, empty);
-	tcase_add_test(tc, elements);
-	tcase_add_test(tc, most_elements);
-	tcase_add_test(tc, all_elements);
-	tcase_add_loop_test(tc, cut, 0, 4);
-	tcase_add_test(tc, cut_in_a_frame);
-	tcase_add_loop_test(tc, control_area, 0, 4);
-	tcase_add_loop_test(tc, interrupt, 0, 2);
-	tcase_add_test(tc, recognised);
-	tcase_add_test(tc, behind_data);
-	tcase_add_test(tc, element_range);
-	tcase_add_test(tc, highest_address);
-	tcase_add_loop_test(tc, waiting_and_errors, 0, 2);
-	tcase_add_test(tc, restart);
-	tcase_add_test(tc, unreadable);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

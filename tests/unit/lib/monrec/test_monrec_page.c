@@ -19,6 +19,8 @@ static void teardown(void)
 	monrec_forget_pages();
 }
 
+CASE("page", setup, teardown);
+
 static void add(const char *text)
 {
 	ck_assert_uint_lt(strlen(page) + strlen(text), sizeof(page));
@@ -65,7 +67,7 @@ static void ck_field(const char *name, unsigned int release, unsigned int offset
 }
 
 /* Once as text, once as HTML with what browsers save. */
-START_TEST(of_a_page)
+TEST_LOOP(of_a_page, 0, 2)
 {
 	const struct monrec_layout *layout, *found = NULL;
 	unsigned int seen = 0;
@@ -103,10 +105,9 @@ START_TEST(of_a_page)
 	ck_assert_ptr_null(monrec_field(monrec_layout(4, 3), "VMDTTIME", 620));
 	ck_assert_ptr_nonnull(monrec_field(monrec_layout(4, 3), "VMDSLIST", 620));
 }
-END_TEST
 
 /* A record that the catalogue does not have; data follow behind its fields. */
-START_TEST(of_another_record)
+TEST(of_another_record)
 {
 	add(" DSECT NAME - NEWONE\n DESCRIPTIVE NAME - Monitor Event Record\n Domain  4 - User\n"
 	    " Record 63- Something\n"
@@ -118,7 +119,6 @@ START_TEST(of_another_record)
 	ck_assert(monrec_layout(4, 63)->variable);
 	ck_assert_ptr_nonnull(monrec_field(monrec_layout(4, 63), "COUNT", 730));
 }
-END_TEST
 
 static void ck_refused(const char *why)
 {
@@ -127,7 +127,7 @@ static void ck_refused(const char *why)
 	ck_assert_ptr_null(monrec_field(monrec_layout(4, 3), "VMDTTIME", 620));
 }
 
-START_TEST(refused)
+TEST(refused)
 {
 	static const char of_no_release[] = "based on z/VM V9R9.0.\n";
 
@@ -150,10 +150,9 @@ START_TEST(refused)
 	add(end);
 	ck_refused("USEACT_VMDTTIME ends beyond the 40 bytes of the record");
 }
-END_TEST
 
 /* Every beginning of a page, and one with bytes of all kinds: nothing is read beyond it. */
-START_TEST(cut)
+TEST(cut)
 {
 	add(prolog);
 	add(fields);
@@ -171,10 +170,9 @@ START_TEST(cut)
 		page[i] = (char)(i * 37 + i / 256);
 	monrec_add_page(page, sizeof(page) - 1, err, sizeof(err));
 }
-END_TEST
 
 /* More pages than there is room for, the last of a record being that which counts. */
-START_TEST(many)
+TEST(many)
 {
 	add(prolog);
 	add(fields);
@@ -183,20 +181,4 @@ START_TEST(many)
 		ck_assert_uint_eq(add_page(), 620);
 	ck_assert_uint_eq(add_page(), 0);
 	ck_assert_str_eq(err, "there are 64 pages already");
-}
-END_TEST
-
-int main(void)
-{
-	TCase *tc = tcase_create("page");
-	Suite *suite = suite_create("monrec pages");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, of_a_page, 0, 2);
-	tcase_add_test(tc, of_another_record);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, cut);
-	tcase_add_test(tc, many);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

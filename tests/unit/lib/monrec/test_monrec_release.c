@@ -11,6 +11,8 @@ static void start(void)
 	memset(&evidence, 0, sizeof(evidence));
 }
 
+CASE("release", start, NULL);
+
 static struct monrec_record made(unsigned int domain, unsigned int number, uint32_t len)
 {
 	return (struct monrec_record){
@@ -37,7 +39,7 @@ static void ck_found(const char *expected)
 	ck_text(monrec_evidence_releases(&evidence), expected);
 }
 
-START_TEST(texts)
+TEST(texts)
 {
 	uint32_t all = 0, every_other = 0;
 
@@ -58,10 +60,9 @@ START_TEST(texts)
 	ck_text(every_other, "4.1, 4.3, 5.1, 5.3, 6.1, 6.3, 7.1, 7.3, 7.5");
 	ck_text(all & ~monrec_release_bit(610), "4.1 to 5.4, 6.2 to 7.5");
 }
-END_TEST
 
 /* D1R4 of 184 bytes is of 5.1 to 5.3, D0R2 of 104 of 4.3 to 5.1; of 5.2 its length is not known. */
-START_TEST(by_lengths)
+TEST(by_lengths)
 {
 	ck_found("");
 	comes(1, 4, 184);
@@ -80,10 +81,9 @@ START_TEST(by_lengths)
 	comes(0, 2, 140);
 	ck_found("6.2");
 }
-END_TEST
 
 /* No length, a header alone, a length of no release, records of any length and unknown ones. */
-START_TEST(what_tells_nothing)
+TEST(what_tells_nothing)
 {
 	comes(0, 9, 100);
 	comes(1, 11, 20);
@@ -95,10 +95,9 @@ START_TEST(what_tells_nothing)
 	ck_found("");
 	ck_assert_uint_eq(monrec_evidence_possible(&evidence), 0);
 }
-END_TEST
 
 /* Many lengths that are also of 5.3 do not outweigh two that are of another release. */
-START_TEST(fewest_against)
+TEST(fewest_against)
 {
 	comes(0, 1, 116);
 	comes(0, 22, 88);
@@ -108,9 +107,8 @@ START_TEST(fewest_against)
 	comes(1, 4, 428);
 	ck_found("6.2");
 }
-END_TEST
 
-START_TEST(conflicts)
+TEST(conflicts)
 {
 	struct monrec_record record = made(3, 2, 720);
 	uint32_t len;
@@ -125,10 +123,9 @@ START_TEST(conflicts)
 	record.len = 365;
 	ck_assert_uint_eq(monrec_evidence_conflict(&evidence, &record, &len), 0);
 }
-END_TEST
 
 /* A record's layout is that of a release in which it is so long, not just of one that is possible. */
-START_TEST(layouts)
+TEST(layouts)
 {
 	const uint32_t both = monrec_release_bit(530) | monrec_release_bit(630);
 	struct monrec_record record = made(3, 2, 364);
@@ -155,9 +152,8 @@ START_TEST(layouts)
 	record = made(4, 250, 60);
 	ck_assert_uint_eq(monrec_record_release(&record, both), 0);
 }
-END_TEST
 
-START_TEST(lengths_that_fit)
+TEST(lengths_that_fit)
 {
 	const struct monrec_layout *fixed = monrec_layout(3, 2), *more = monrec_layout(10, 2);
 
@@ -168,22 +164,4 @@ START_TEST(lengths_that_fit)
 	ck_assert(!monrec_length_fits(fixed, 0, 720));
 	ck_assert(monrec_length_fits(more, 530, 52) && monrec_length_fits(more, 530, 4000));
 	ck_assert(!monrec_length_fits(more, 530, 51));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_release");
-	TCase *tc = tcase_create("release");
-
-	tcase_add_checked_fixture(tc, start, NULL);
-	tcase_add_test(tc, texts);
-	tcase_add_test(tc, by_lengths);
-	tcase_add_test(tc, what_tells_nothing);
-	tcase_add_test(tc, fewest_against);
-	tcase_add_test(tc, conflicts);
-	tcase_add_test(tc, layouts);
-	tcase_add_test(tc, lengths_that_fit);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

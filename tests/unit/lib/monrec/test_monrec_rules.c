@@ -5,7 +5,9 @@
 #define S MONREC_TYPE_SAMPLE
 #define E MONREC_TYPE_EVENT
 
-START_TEST(element_cut)
+CASE("rules", mi_setup, mi_teardown);
+
+TEST_LOOP(element_cut, 1, MONREC_ELEMENT_SIZE)
 {
 	char text[96];
 
@@ -19,10 +21,9 @@ START_TEST(element_cut)
 	ck_assert_int_eq(mi_item.error, 0);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* The same behind another element; with the device the next set is whole again. */
-START_TEST(element_cut_later)
+TEST(element_cut_later)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		size_t begin = mi_begin(S, MI_START);
@@ -46,10 +47,9 @@ START_TEST(element_cut_later)
 	mi_records(1);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
 /* The device gives up a set at its first element: what comes next is another set. */
-START_TEST(first_element_fails)
+TEST(first_element_fails)
 {
 	size_t begin;
 
@@ -68,9 +68,8 @@ START_TEST(first_element_fails)
 	mi_records(1);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
-START_TEST(element_type)
+TEST(element_type)
 {
 	mi_mce(0x53, 0x4000, MI_START, 20);
 	mi_record(1, MTREND, 20);
@@ -83,9 +82,8 @@ START_TEST(element_type)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(element_domains)
+TEST_LOOP(element_domains, 0, 5)
 {
 	static const struct { uint8_t type; uint16_t domains; const char *text; } cases[] = {
 		{ S, 0x0000, "the control element names no domain" },
@@ -107,10 +105,9 @@ START_TEST(element_domains)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
 /* Nothing behind can be read; with the device up to the end of the set. */
-START_TEST(element_range)
+TEST_LOOP(element_range, 0, 2)
 {
 	put_be32(mi_mce(S, 0x4000, MI_START, 20) + 8, MI_START);
 	mi_room(777);
@@ -127,9 +124,8 @@ START_TEST(element_range)
 	}
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(records_cut)
+TEST(records_cut)
 {
 	mi_mce(S, 0x4000, MI_START, 5000);
 	mi_record(1, 4, 184);
@@ -142,9 +138,8 @@ START_TEST(records_cut)
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(set_empty)
+TEST(set_empty)
 {
 	mi_stop(0);
 	mi_open(MONREC_DEVICE);
@@ -153,9 +148,8 @@ START_TEST(set_empty)
 		     "set 1, offset 0: the set has no control element [set-empty]");
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
-START_TEST(header_cut)
+TEST(header_cut)
 {
 	size_t begin = mi_begin(S, MI_START);
 
@@ -169,10 +163,9 @@ START_TEST(header_cut)
 		     "are not a record [header-cut]");
 	mi_set_ends();
 }
-END_TEST
 
 /* Reading goes on with the next frame. */
-START_TEST(record_short)
+TEST(record_short)
 {
 	size_t begin = mi_begin(S, MI_START + 4000);
 
@@ -186,9 +179,8 @@ START_TEST(record_short)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(record_frame)
+TEST(record_frame)
 {
 	size_t begin = mi_begin(S, MI_START + 4000);
 
@@ -202,9 +194,8 @@ START_TEST(record_frame)
 	mi_records(1);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(record_element)
+TEST(record_element)
 {
 	size_t begin = mi_begin(S, MI_START);
 
@@ -218,9 +209,8 @@ START_TEST(record_element)
 		     "bytes before its element ends [record-element]");
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(record_zero)
+TEST(record_zero)
 {
 	mi_one_record(S, 0, 1, 116)[3] = 1;
 	mi_open_first();
@@ -232,10 +222,9 @@ START_TEST(record_zero)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
 /* Only event data are suspended: what a sample has of it is wrong, but not in the wrong place. */
-START_TEST(suspension_in_a_sample)
+TEST(suspension_in_a_sample)
 {
 	unsigned int violations = 0;
 	size_t begin = mi_begin(S, MI_START);
@@ -253,10 +242,9 @@ START_TEST(suspension_in_a_sample)
 	}
 	ck_assert_uint_eq(violations, 1);
 }
-END_TEST
 
 /* There are 16 domains, and an element may name the last one. */
-START_TEST(last_domain)
+TEST(last_domain)
 {
 	size_t begin;
 
@@ -269,9 +257,8 @@ START_TEST(last_domain)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(record_domain)
+TEST_LOOP(record_domain, 0, 2)
 {
 	mi_one_record(S, _i ? 200 : 3, 99, 40);
 	mi_open_first();
@@ -283,9 +270,8 @@ START_TEST(record_domain)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(record_kind)
+TEST_LOOP(record_kind, 0, 2)
 {
 	mi_one_record(_i ? E : S, 4, _i ? 3 : 1, 40);
 	mi_open_first();
@@ -297,9 +283,8 @@ START_TEST(record_kind)
 	mi_records(_i ? 1 : 2);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(record_length)
+TEST(record_length)
 {
 	mi_one_record(S, 0, 1, 96);
 	mi_open_first();
@@ -316,10 +301,9 @@ START_TEST(record_length)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
 /* The length of a record that data follow is the least. */
-START_TEST(record_length_variable)
+TEST_LOOP(record_length_variable, 0, 2)
 {
 	mi_one_record(S, 1, 10, _i ? 31 : 60);
 	mi_open_first();
@@ -331,9 +315,8 @@ START_TEST(record_length_variable)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(profile)
+TEST(profile)
 {
 	mi_one_record(S, 1, 14, 28)[20] = E;
 	mi_open_first();
@@ -343,9 +326,8 @@ START_TEST(profile)
 	mi_records(2);
 	mi_set_ends();
 }
-END_TEST
 
-START_TEST(words)
+TEST(words)
 {
 	struct monrec_item item = { .kind = MONREC_VIOLATION };
 	char line[256], cut[30];
@@ -366,36 +348,4 @@ START_TEST(words)
 	}
 	ck_assert_ptr_null(monrec_rule_name(MONREC_RULES));
 	ck_assert_ptr_null(monrec_rule_text(MONREC_RULES));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_rules");
-	TCase *tc = tcase_create("rules");
-
-	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
-	tcase_add_loop_test(tc, element_cut, 1, MONREC_ELEMENT_SIZE);
-	tcase_add_test(tc, element_cut_later);
-	tcase_add_test(tc, first_element_fails);
-	tcase_add_test(tc, element_type);
-	tcase_add_loop_test(tc, element_domains, 0, 5);
-	tcase_add_loop_test(tc, element_range, 0, 2);
-	tcase_add_test(tc, records_cut);
-	tcase_add_test(tc, set_empty);
-	tcase_add_test(tc, header_cut);
-	tcase_add_test(tc, record_short);
-	tcase_add_test(tc, record_frame);
-	tcase_add_test(tc, record_element);
-	tcase_add_test(tc, record_zero);
-	tcase_add_test(tc, suspension_in_a_sample);
-	tcase_add_test(tc, last_domain);
-	tcase_add_loop_test(tc, record_domain, 0, 2);
-	tcase_add_loop_test(tc, record_kind, 0, 2);
-	tcase_add_test(tc, record_length);
-	tcase_add_loop_test(tc, record_length_variable, 0, 2);
-	tcase_add_test(tc, profile);
-	tcase_add_test(tc, words);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

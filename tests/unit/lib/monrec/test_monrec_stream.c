@@ -34,7 +34,9 @@ static void ck_sample(uint64_t offset)
 	ck_assert_uint_eq(mi_item.at.record, 3);
 }
 
-START_TEST(two_sets)
+CASE("stream", mi_setup, mi_teardown);
+
+TEST(two_sets)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		sample(MI_START + i * 4096);
@@ -51,9 +53,8 @@ START_TEST(two_sets)
 		ck_assert_uint_eq(mi_item.at.offset, 332);
 	}
 }
-END_TEST
 
-START_TEST(whole_frames)
+TEST(whole_frames)
 {
 	size_t begin = mi_begin(E, MI_START + 4000);
 	const uint8_t *second;
@@ -81,9 +82,8 @@ START_TEST(whole_frames)
 	ck_assert_mem_eq(mi_item.record.data, second, 24);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
-START_TEST(restart)
+TEST(restart)
 {
 	sample(MI_START);
 	mi_stop(0);
@@ -103,10 +103,9 @@ START_TEST(restart)
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
 /* Places in what is read then are counted from its own begin, whatever the format is. */
-START_TEST(restart_of_a_file)
+TEST(restart_of_a_file)
 {
 	sample(MI_START);
 	mi_stop(-EIO);
@@ -125,10 +124,9 @@ START_TEST(restart_of_a_file)
 	ck_assert_uint_eq(mi_item.at.offset, 332);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* What was read and not yet taken belongs to the source before. */
-START_TEST(restart_in_a_set)
+TEST_LOOP(restart_in_a_set, 0, 5)
 {
 	sample(MI_START);
 	mi_stop(0);
@@ -146,9 +144,8 @@ START_TEST(restart_in_a_set)
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
-START_TEST(record_contents)
+TEST(record_contents)
 {
 	uint8_t *record;
 	size_t begin = mi_begin(S, MI_START + 100);
@@ -175,10 +172,9 @@ START_TEST(record_contents)
 	mi_next(MONREC_END);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* Several elements; the second begins within a frame and goes on in the next one. */
-START_TEST(elements_and_frames)
+TEST(elements_and_frames)
 {
 	size_t begin = mi_begin(E, MI_START);
 
@@ -210,10 +206,9 @@ START_TEST(elements_and_frames)
 	mi_next(MONREC_SET_END);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* An empty file has no set; nor has a device that CP severs at once. */
-START_TEST(nothing)
+TEST(nothing)
 {
 	mi_open(MONREC_SAVED);
 	mi_next(MONREC_END);
@@ -225,10 +220,9 @@ START_TEST(nothing)
 	ck_assert_int_eq(mi_item.error, EIO);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* EIO instead of the 0 bytes: CP did not take the reply, the set is not valid. */
-START_TEST(lost_at_its_end)
+TEST(lost_at_its_end)
 {
 	sample(MI_START);
 	mi_stop(-EIO);
@@ -245,10 +239,9 @@ START_TEST(lost_at_its_end)
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
 /* A set without anything ends all the same, and the next one is read. */
-START_TEST(empty_set)
+TEST(empty_set)
 {
 	mi_stop(0);
 	sample(MI_START);
@@ -264,10 +257,9 @@ START_TEST(empty_set)
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
 /* After EFAULT the device stays where it is: what follows belongs to the lost set. */
-START_TEST(lost_in_the_middle)
+TEST(lost_in_the_middle)
 {
 	sample(MI_START);
 	mi.len -= 30;
@@ -289,9 +281,8 @@ START_TEST(lost_in_the_middle)
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
-START_TEST(lost_for_good)
+TEST(lost_for_good)
 {
 	sample(MI_START);
 	mi.len -= 30;
@@ -305,9 +296,8 @@ START_TEST(lost_for_good)
 	ck_assert_int_eq(mi_item.error, ENODEV);
 	mi_next(MONREC_END);
 }
-END_TEST
 
-START_TEST(file_that_cannot_be_read)
+TEST(file_that_cannot_be_read)
 {
 	sample(MI_START);
 	mi.len -= 30;
@@ -319,10 +309,9 @@ START_TEST(file_that_cannot_be_read)
 	ck_assert_int_eq(mi_item.error, EIO);
 	mi_next(MONREC_END);
 }
-END_TEST
 
 /* The set before EOVERFLOW is complete, and so is the one behind. */
-START_TEST(overflow)
+TEST(overflow)
 {
 	sample(MI_START);
 	mi_stop(0);
@@ -338,10 +327,9 @@ START_TEST(overflow)
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 }
-END_TEST
 
 /* EAGAIN and EINTR may come at any byte and change nothing. */
-START_TEST(again)
+TEST(again)
 {
 	static const uint8_t numbers[] = { 1, 4, MTREND };
 	unsigned int records = 0, waits = 0;
@@ -366,7 +354,6 @@ START_TEST(again)
 	ck_assert_uint_eq(records, 3);
 	ck_assert_uint_eq(waits, (len + 2) / 3);
 }
-END_TEST
 
 static void fill_stream(uint64_t seed)
 {
@@ -387,7 +374,7 @@ static void fill_stream(uint64_t seed)
 }
 
 /* Whatever the writer writes, and however it is read, is one sequence of records. */
-START_TEST(writer_and_chunks)
+TEST_LOOP(writer_and_chunks, 0, 20)
 {
 	static const size_t chunks[] = { 0, 1, 7, 12, 20, 4095, 4097 };
 	uint64_t first = 0;
@@ -413,47 +400,16 @@ START_TEST(writer_and_chunks)
 	}
 	mi_reader = NULL;
 }
-END_TEST
 
-START_TEST(nothing_to_close)
+TEST(nothing_to_close)
 {
 	monrec_close(NULL);
 }
-END_TEST
 
-START_TEST(reader_without_storage)
+TEST(reader_without_storage)
 {
 	storage_left = 0;
 	mi_reader = monrec_open(MONREC_DEVICE, mi_read, &mi);
 	storage_left = -1;
 	ck_assert_ptr_null(mi_reader);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_stream");
-	TCase *tc = tcase_create("stream");
-
-	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
-	tcase_add_test(tc, two_sets);
-	tcase_add_test(tc, whole_frames);
-	tcase_add_test(tc, restart);
-	tcase_add_test(tc, restart_of_a_file);
-	tcase_add_loop_test(tc, restart_in_a_set, 0, 5);
-	tcase_add_test(tc, record_contents);
-	tcase_add_test(tc, elements_and_frames);
-	tcase_add_test(tc, nothing);
-	tcase_add_test(tc, lost_at_its_end);
-	tcase_add_test(tc, empty_set);
-	tcase_add_test(tc, lost_in_the_middle);
-	tcase_add_test(tc, lost_for_good);
-	tcase_add_test(tc, file_that_cannot_be_read);
-	tcase_add_test(tc, overflow);
-	tcase_add_test(tc, again);
-	tcase_add_loop_test(tc, writer_and_chunks, 0, 20);
-	tcase_add_test(tc, nothing_to_close);
-	tcase_add_test(tc, reader_without_storage);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

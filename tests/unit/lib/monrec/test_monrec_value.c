@@ -17,6 +17,8 @@ static void setup(void)
 	record.len = sizeof(data);
 }
 
+CASE("value", setup, NULL);
+
 static struct monrec_field field(unsigned int type, unsigned int offset, unsigned int len)
 {
 	return (struct monrec_field){
@@ -41,7 +43,7 @@ static int get_signed(unsigned int type, unsigned int offset, unsigned int len, 
 	return monrec_signed(&record, &f, value);
 }
 
-START_TEST(unsigned_values)
+TEST(unsigned_values)
 {
 	uint64_t value;
 
@@ -60,9 +62,8 @@ START_TEST(unsigned_values)
 	ck_assert_int_eq(get_unsigned(MONREC_TEXT, 20, 8, &value), MONREC_MISMATCH);
 	ck_assert_int_eq(get_unsigned(MONREC_BYTES, 20, 9, &value), MONREC_MISMATCH);
 }
-END_TEST
 
-START_TEST(signed_values)
+TEST(signed_values)
 {
 	int64_t value;
 
@@ -90,10 +91,9 @@ START_TEST(signed_values)
 	ck_assert_int_eq(get_signed(MONREC_TEXT, 20, 4, &value), MONREC_MISMATCH);
 	ck_assert_int_eq(get_signed(MONREC_BYTES, 20, 9, &value), MONREC_MISMATCH);
 }
-END_TEST
 
 /* A field that the record is too short for, by a byte or altogether. */
-START_TEST(absent)
+TEST(absent)
 {
 	const struct monrec_field text = field(MONREC_TEXT, 20, 8);
 	char buffer[17];
@@ -109,9 +109,8 @@ START_TEST(absent)
 	record.len = 28;
 	ck_assert_int_eq(monrec_text(&record, &text, buffer, sizeof(buffer)), 0);
 }
-END_TEST
 
-START_TEST(text)
+TEST(text)
 {
 	const struct monrec_field name = field(MONREC_TEXT, 20, 8);
 	const struct monrec_field number = field(MONREC_BYTES, 20, 8);
@@ -142,9 +141,8 @@ START_TEST(text)
 	ck_assert_int_eq(monrec_text(&record, &name, buffer, 16), MONREC_MISMATCH);
 	ck_assert_int_eq(monrec_text(&record, &number, buffer, sizeof(buffer)), MONREC_MISMATCH);
 }
-END_TEST
 
-START_TEST(file_descriptor)
+TEST(file_descriptor)
 {
 	char buffer[8];
 	int ends[2];
@@ -157,20 +155,4 @@ START_TEST(file_descriptor)
 	ck_assert_int_eq(monrec_read_fd(&ends[0], buffer, sizeof(buffer)), 0);
 	close(ends[0]);
 	ck_assert_int_eq(monrec_read_fd(&ends[0], buffer, sizeof(buffer)), -EBADF);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monrec_value");
-	TCase *tc = tcase_create("value");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, unsigned_values);
-	tcase_add_test(tc, signed_values);
-	tcase_add_test(tc, absent);
-	tcase_add_test(tc, text);
-	tcase_add_test(tc, file_descriptor);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base sim/cp sim/control tests/unit
+USES := lib/base sim/cp sim/control tests/unit tests/unit/main
 INSIDE := sim/control
 PACKAGES := check
 # Storage that runs out; a file that becomes shorter; lines that are taken in parts.

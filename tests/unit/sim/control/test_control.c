@@ -6,7 +6,9 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-START_TEST(socket_is_private_and_goes)
+CASE("socket", start, stop);
+
+TEST(socket_is_private_and_goes)
 {
 	struct stat st;
 
@@ -16,9 +18,8 @@ START_TEST(socket_is_private_and_goes)
 	ck_assert_int_eq(stat(path, &st), -1);
 	ctl = NULL;
 }
-END_TEST
 
-START_TEST(refused_paths)
+TEST(refused_paths)
 {
 	char text[640], long_path[200];
 	struct ctl *other;
@@ -58,10 +59,9 @@ START_TEST(refused_paths)
 	ctl_close(other);
 	ck_assert_int_eq(access(long_path, F_OK), -1);
 }
-END_TEST
 
 /* The machine's reason is told, whichever of the two descriptors is one too many. */
-START_TEST(without_descriptors)
+TEST(without_descriptors)
 {
 	struct rlimit was, few;
 	char text[640], other[200];
@@ -81,10 +81,9 @@ START_TEST(without_descriptors)
 		ck_assert_int_eq(access(other, F_OK), -1);
 	}
 }
-END_TEST
 
 /* 108 bytes are what an address has; one of them is the zero behind the path. */
-START_TEST(longest_path)
+TEST(longest_path)
 {
 	char longest[200], text[640];
 	struct ctl *other;
@@ -103,9 +102,8 @@ START_TEST(longest_path)
 	ctl_close(other);
 	ck_assert_int_eq(access(longest, F_OK), -1);
 }
-END_TEST
 
-START_TEST(lines_in_pieces_and_together)
+TEST(lines_in_pieces_and_together)
 {
 	const char *text = "{\"execute\":\"query-faults\",\"id\":1}\n{\"execute\":\"query-faults\","
 			   "\"id\":2}\n";
@@ -122,10 +120,9 @@ START_TEST(lines_in_pieces_and_together)
 	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]},\"id\":2}");
 	close(fd);
 }
-END_TEST
 
 /* Far more requests than one ctl_dispatch() answers, and nobody sends more. */
-START_TEST(all_requests_get_their_turn)
+TEST(all_requests_get_their_turn)
 {
 	const char *text = "{\"execute\":\"query-users\"}\n";
 	int fd = new_client();
@@ -137,9 +134,8 @@ START_TEST(all_requests_get_their_turn)
 	ck_assert(!step());
 	close(fd);
 }
-END_TEST
 
-START_TEST(half_closed_client_is_answered)
+TEST(half_closed_client_is_answered)
 {
 	const char *text = "{\"execute\":\"query-faults\"}\n{\"execute\":\"query-faults\"}\n{";
 	int fd = new_client();
@@ -152,9 +148,8 @@ START_TEST(half_closed_client_is_answered)
 	ck_assert(!step());
 	close(fd);
 }
-END_TEST
 
-START_TEST(requests_wait_for_the_cp)
+TEST(requests_wait_for_the_cp)
 {
 	struct ctl *with = ctl;
 	char first[96];
@@ -180,9 +175,8 @@ START_TEST(requests_wait_for_the_cp)
 	ctl = with;
 	strcpy(path, first);
 }
-END_TEST
 
-START_TEST(endless_line_is_refused)
+TEST(endless_line_is_refused)
 {
 	static char chunk[1 << 16];
 	int fd = new_client();
@@ -196,10 +190,9 @@ START_TEST(endless_line_is_refused)
 	close(fd);
 	close(new_client());
 }
-END_TEST
 
 /* Nothing that follows is answered, even while the client has not read what it was sent before. */
-START_TEST(nothing_after_a_line_that_is_too_long)
+TEST(nothing_after_a_line_that_is_too_long)
 {
 	static char line[CTL_MAX_LINE];
 	static const char more[] = "\n{\"execute\":\"query-faults\"}\n";
@@ -222,10 +215,9 @@ START_TEST(nothing_after_a_line_that_is_too_long)
 	ck_assert_ptr_null(ctl->client[0]);
 	close(fd);
 }
-END_TEST
 
 /* As long as the longest line, and no end of it is there. */
-START_TEST(line_without_an_end_is_refused)
+TEST(line_without_an_end_is_refused)
 {
 	static char line[CTL_MAX_LINE];
 	int fd = new_client();
@@ -236,9 +228,8 @@ START_TEST(line_without_an_end_is_refused)
 					    "closed"));
 	close(fd);
 }
-END_TEST
 
-START_TEST(longest_line_is_answered)
+TEST(longest_line_is_answered)
 {
 	static char line[CTL_MAX_LINE + 1];
 	int fd = new_client();
@@ -249,10 +240,9 @@ START_TEST(longest_line_is_answered)
 	ask_is(fd, line, "{\"return\":{\"rules\":[]}}");
 	close(fd);
 }
-END_TEST
 
 /* What a long line took is given back when it is answered; what many lines take is kept. */
-START_TEST(room_of_a_long_line)
+TEST(room_of_a_long_line)
 {
 	static char line[250001];
 	static const struct { size_t len, kept; } lines[] = {
@@ -272,9 +262,8 @@ START_TEST(room_of_a_long_line)
 	}
 	close(fd);
 }
-END_TEST
 
-START_TEST(slow_client_is_dropped)
+TEST(slow_client_is_dropped)
 {
 	static char text[1000001];
 	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
@@ -296,7 +285,6 @@ START_TEST(slow_client_is_dropped)
 	close(slow);
 	close(other);
 }
-END_TEST
 
 /* In place of the C library's: events must not be longer at one time than at another. */
 int gettimeofday(struct timeval *restrict now, void *restrict zone)
@@ -320,7 +308,7 @@ static size_t console(size_t len)
 }
 
 /* A client may have as much to read as the limit says, and not a byte more. */
-START_TEST(limit_of_what_waits)
+TEST(limit_of_what_waits)
 {
 	for (size_t more = 0; more < 2; more++) {
 		const int slow = new_client();
@@ -340,10 +328,9 @@ START_TEST(limit_of_what_waits)
 		ck_assert_ptr_null(ctl->client[0]);
 	}
 }
-END_TEST
 
 /* From 1 MiB that waits on, the guest is held up once for each event. */
-START_TEST(guest_waits_for_a_slow_client)
+TEST(guest_waits_for_a_slow_client)
 {
 	const struct cp_event event = { .kind = CP_EVENT_RESET };
 	const int slow = new_client();
@@ -368,10 +355,9 @@ START_TEST(guest_waits_for_a_slow_client)
 	ctl_event(ctl, &event);
 	ck_assert(!ctl_needs_pause(ctl));
 }
-END_TEST
 
 /* What reads nothing for so long is not waited for, and what reads again is. */
-START_TEST(guest_does_not_wait_for_ever)
+TEST(guest_does_not_wait_for_ever)
 {
 	static char taken[1 << 16];
 	const int slow = new_client(), other = new_client();
@@ -394,10 +380,9 @@ START_TEST(guest_does_not_wait_for_ever)
 	close(slow);
 	close(other);
 }
-END_TEST
 
 /* Whatever fails with a client that is about to go, the others are told the first reason. */
-START_TEST(first_reason_is_kept)
+TEST(first_reason_is_kept)
 {
 	const int slow = new_client(), epoll_fd = ctl->epoll_fd;
 	struct ctl_client *client = ctl->client[0];
@@ -414,10 +399,9 @@ START_TEST(first_reason_is_kept)
 		;
 	ck_assert_ptr_null(ctl->client[0]);
 }
-END_TEST
 
 /* Requests wait while their client does not read the answers, and go on when it does. */
-START_TEST(requests_wait_for_their_client)
+TEST(requests_wait_for_their_client)
 {
 	const char *text = "{\"execute\":\"query-schema\"}\n";
 	int fd = new_client();
@@ -432,10 +416,9 @@ START_TEST(requests_wait_for_their_client)
 		ck_assert_int_eq(strncmp(read_line(fd), "{\"return\":{\"commands\":", 22), 0);
 	close(fd);
 }
-END_TEST
 
 /* Short requests, faster than they are answered: those beyond 8 MiB wait in the client's socket. */
-START_TEST(many_requests_take_no_more_room_than_a_long_one)
+TEST(many_requests_take_no_more_room_than_a_long_one)
 {
 	static const char request[] = "{\"execute\":\"query-faults\"}    \n";
 	static char text[2048 * (sizeof(request) - 1)];
@@ -462,9 +445,8 @@ START_TEST(many_requests_take_no_more_room_than_a_long_one)
 	while (step())
 		;
 }
-END_TEST
 
-START_TEST(client_limit)
+TEST(client_limit)
 {
 	int fd[CTL_MAX_CLIENTS], more;
 
@@ -487,10 +469,9 @@ START_TEST(client_limit)
 	for (unsigned int i = 0; i < CTL_MAX_CLIENTS; i++)
 		close(fd[i]);
 }
-END_TEST
 
 /* Every kind has exactly the members that the schema gives it. */
-START_TEST(events_follow_the_schema)
+TEST(events_follow_the_schema)
 {
 	int fd = new_client();
 
@@ -522,7 +503,6 @@ START_TEST(events_follow_the_schema)
 	ctl_event(NULL, &(struct cp_event){ .kind = CP_EVENT_RESET, .name = "", .text = "" });
 	close(fd);
 }
-END_TEST
 
 /* Clients that come all at once wait to be accepted, or are told that there is no room. */
 static void counted(void *opaque)
@@ -530,7 +510,7 @@ static void counted(void *opaque)
 	++*(unsigned int *)opaque;
 }
 
-START_TEST(who_asked_is_told_of_each_event)
+TEST(who_asked_is_told_of_each_event)
 {
 	const struct cp_event event = { .kind = CP_EVENT_RESET, .name = "", .text = "" };
 	unsigned int told = 0;
@@ -544,9 +524,8 @@ START_TEST(who_asked_is_told_of_each_event)
 	ctl_event(ctl, &event);
 	ck_assert_uint_eq(told, 2);
 }
-END_TEST
 
-START_TEST(burst_of_connections)
+TEST(burst_of_connections)
 {
 	enum { COUNT = 100 };
 	unsigned int greeted = 0;
@@ -565,10 +544,9 @@ START_TEST(burst_of_connections)
 	for (unsigned int i = 0; i < COUNT; i++)
 		close(fd[i]);
 }
-END_TEST
 
 /* Each command that takes a file: none may wait for the other end of a FIFO. */
-START_TEST(fifos_are_refused)
+TEST(fifos_are_refused)
 {
 	static const char *const commands[] = {
 		"state-save\",\"arguments\":{", "state-load\",\"arguments\":{",
@@ -590,10 +568,9 @@ START_TEST(fifos_are_refused)
 	ck_assert_int_eq(unlink(fifo), 0);
 	close(fd);
 }
-END_TEST
 
 /* A client that says much, and many that come: each time a part of it is done. */
-START_TEST(bounded_work)
+TEST(bounded_work)
 {
 	const char *request = "{\"execute\":\"query-faults\"}\n";
 	int fd = new_client(), more[20];
@@ -618,10 +595,9 @@ START_TEST(bounded_work)
 		close(more[i]);
 	close(fd);
 }
-END_TEST
 
 /* Only what can be done is waited for; what one long line needed is given back. */
-START_TEST(what_is_watched)
+TEST(what_is_watched)
 {
 	static char line[CTL_MAX_LINE + 1];
 	const struct ctl_client *client;
@@ -657,10 +633,9 @@ START_TEST(what_is_watched)
 		;
 	ck_assert_ptr_null(ctl->client[0]);
 }
-END_TEST
 
 /* Somebody else's file at the socket's path stays when the socket is closed. */
-START_TEST(what_is_not_ours_stays)
+TEST(what_is_not_ours_stays)
 {
 	FILE *file;
 
@@ -673,10 +648,9 @@ START_TEST(what_is_not_ours_stays)
 	ck_assert_int_eq(unlink(path), 0);
 	ctl_close(NULL);
 }
-END_TEST
 
 /* Connections, peers, requests, events; numbers of clients are not given again. */
-START_TEST(counters)
+TEST(counters)
 {
 	int fd = new_client(), second = new_client();
 	json_t *counted_, *value;
@@ -699,44 +673,4 @@ START_TEST(counters)
 	json_decref(counted_);
 	close(second);
 	close(fd);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control");
-	TCase *tc = tcase_create("socket");
-
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_add_test(tc, fifos_are_refused);
-	tcase_add_test(tc, who_asked_is_told_of_each_event);
-	tcase_add_test(tc, burst_of_connections);
-	tcase_add_test(tc, socket_is_private_and_goes);
-	tcase_add_test(tc, refused_paths);
-	tcase_add_test(tc, without_descriptors);
-	tcase_add_test(tc, longest_path);
-	tcase_add_test(tc, lines_in_pieces_and_together);
-	tcase_add_test(tc, all_requests_get_their_turn);
-	tcase_add_test(tc, half_closed_client_is_answered);
-	tcase_add_test(tc, requests_wait_for_the_cp);
-	tcase_add_test(tc, endless_line_is_refused);
-	tcase_add_test(tc, nothing_after_a_line_that_is_too_long);
-	tcase_add_test(tc, line_without_an_end_is_refused);
-	tcase_add_test(tc, longest_line_is_answered);
-	tcase_add_test(tc, room_of_a_long_line);
-	tcase_add_test(tc, slow_client_is_dropped);
-	tcase_add_test(tc, limit_of_what_waits);
-	tcase_add_test(tc, guest_waits_for_a_slow_client);
-	tcase_add_test(tc, guest_does_not_wait_for_ever);
-	tcase_add_test(tc, first_reason_is_kept);
-	tcase_add_test(tc, requests_wait_for_their_client);
-	tcase_add_test(tc, many_requests_take_no_more_room_than_a_long_one);
-	tcase_add_test(tc, client_limit);
-	tcase_add_test(tc, events_follow_the_schema);
-	tcase_add_test(tc, bounded_work);
-	tcase_add_test(tc, what_is_watched);
-	tcase_add_test(tc, what_is_not_ours_stays);
-	tcase_add_test(tc, counters);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -24,6 +24,8 @@ static void end(void)
 	stop();
 }
 
+CASE("disk", begin, end);
+
 #define DISK_IS(device, blocks, read_only, rest) \
 	"{\"device\":" device ",\"blocks\":" blocks ",\"read-only\":" read_only "," rest "}"
 #define NEW "\"established\":false,\"block-size\":0,\"offset\":0,\"reads\":0,\"writes\":0"
@@ -46,7 +48,7 @@ static const char *block_text(void)
 	return text;
 }
 
-START_TEST(disks_of_the_directory)
+TEST(disks_of_the_directory)
 {
 	ask_is(fd, QUERY, QUERIED(DISK_IS("512", "64", "false", NEW), "", "false"));
 	set_up(DISK, 1024, -5);
@@ -60,9 +62,8 @@ START_TEST(disks_of_the_directory)
 					  "\"established\":true,\"block-size\":1024,\"offset\":-5,"
 					  "\"reads\":2,\"writes\":1"), "", "false"));
 }
-END_TEST
 
-START_TEST(blocks_written_and_read)
+TEST(blocks_written_and_read)
 {
 	char request[1024], answer[1024];
 
@@ -77,7 +78,6 @@ START_TEST(blocks_written_and_read)
 	ask_is(fd, RUN("disk-read", "\"device\":513,\"block\":16,\"blocks\":0"),
 	       "{\"return\":{\"data\":\"\"}}");
 }
-END_TEST
 
 static const struct {
 	const char *request, *answer;
@@ -103,18 +103,17 @@ static const struct {
 	  wrong("argument \\\"request\\\" is not an integer from 1 to 2147483647") },
 };
 
-START_TEST(refused)
+TEST_EACH(refused, refusals)
 {
 	ask_is(fd, refusals[_i].request, refusals[_i].answer);
 	ask_is(fd, QUERY, QUERIED(DISK_IS("512", "64", "false", NEW), "", "false"));
 }
-END_TEST
 
 #define IN_USE(writes) \
 	DISK_IS("512", "64", "false", "\"established\":true,\"block-size\":512,\"offset\":0," \
 		"\"reads\":0,\"writes\":" writes)
 
-START_TEST(requests_that_wait)
+TEST(requests_that_wait)
 {
 	established(DISK, 512);
 	put_entry(0, WRITE_BLOCK, 1);
@@ -135,19 +134,4 @@ START_TEST(requests_that_wait)
 	ck_told(0);
 	ask_is(fd, RUN("disk-hold", "\"hold\":false"), NOTHING);
 	ask_is(fd, QUERY, QUERIED(IN_USE("2"), "", "false"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control disk");
-	TCase *tc = tcase_create("disk");
-
-	tcase_add_checked_fixture(tc, begin, end);
-	tcase_add_test(tc, disks_of_the_directory);
-	tcase_add_test(tc, blocks_written_and_read);
-	tcase_add_loop_test(tc, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(tc, requests_that_wait);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -21,6 +21,8 @@ static void begin(void)
 	snprintf(file, sizeof(file), "%s/file", folder);
 }
 
+CASE("files", begin, stop);
+
 static size_t content(const char *name, uint8_t *to, size_t size)
 {
 	FILE *f = fopen(name, "rb");
@@ -54,58 +56,7 @@ static unsigned int descriptors(void)
 	return count;
 }
 
-START_TEST(nothing_stays_open)
-{
-	unsigned int before;
-	int fd;
-
-	fx_setup();
-	fx_teardown();
-	before = descriptors();
-	begin();
-	fd = new_client();
-	ck_assert_str_eq(ask_with(fd, "monitor-capture", ""),
-			 "{\"return\":{\"sets\":0,\"bytes\":0}}");
-	ck_assert_uint_gt(descriptors(), before);
-	ck_assert_int_eq(unlink(file), 0);
-	strcat(file, ".idx");
-	ck_assert_int_eq(unlink(file), 0);
-	close(fd);
-	stop();
-	ck_assert_uint_eq(descriptors(), before);
-}
-END_TEST
-
-/* Programs that the emulator starts get none of them. */
-START_TEST(descriptors_are_not_inherited)
-{
-	bool before[64] = { false };
-	int fd = -1, found = 0;
-
-	for (int i = 0; i < 64; i++)
-		before[i] = fcntl(i, F_GETFD) >= 0;
-	begin();
-	fd = new_client();
-	ask_with(fd, "monitor-capture", "");
-	for (int i = 0; i < 64; i++) {
-		const int flags = fcntl(i, F_GETFD);
-
-		if (before[i] || flags < 0 || i == fd)
-			continue;
-		ck_assert_msg(flags & FD_CLOEXEC, "%d", i);
-		found++;
-	}
-	/* Watching, waking, listening, the client, two files. */
-	ck_assert_int_eq(found, 6);
-	ck_assert_int_eq(unlink(file), 0);
-	strcat(file, ".idx");
-	ck_assert_int_eq(unlink(file), 0);
-	close(fd);
-	stop();
-}
-END_TEST
-
-START_TEST(segment_to_a_file)
+TEST(segment_to_a_file)
 {
 	uint8_t found[64];
 	int fd = new_client();
@@ -123,10 +74,9 @@ START_TEST(segment_to_a_file)
 				     "file /nowhere/file cannot be written: No such file"));
 	close(fd);
 }
-END_TEST
 
 /* The first numbers that SplitMix64's author and others publish for this seed. */
-START_TEST(made_up_by_seed)
+TEST(made_up_by_seed)
 {
 	static const uint64_t published[] = {
 		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
@@ -156,10 +106,9 @@ START_TEST(made_up_by_seed)
 	ck_assert_mem_eq(fx_at(get_be32(mce + MCE_START), 3), "\0\1\2", 3);
 	close(fd);
 }
-END_TEST
 
 /* What an element has if the request does not say it, and if it does. */
-START_TEST(elements_of_each_kind)
+TEST(elements_of_each_kind)
 {
 	static const struct { const char *kind; uint8_t type; } kinds[] = {
 		{ "sample-config", 0xe2 }, { "sample", 0xe2 }, { "event-config", 0xc5 },
@@ -188,9 +137,8 @@ START_TEST(elements_of_each_kind)
 	}
 	close(fd);
 }
-END_TEST
 
-START_TEST(repeated)
+TEST(repeated)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 5);
 	int fd = new_client();
@@ -201,10 +149,9 @@ START_TEST(repeated)
 	ck_assert_uint_eq(p->messages, 2);
 	close(fd);
 }
-END_TEST
 
 /* Where the segment has the data of each kind: nowhere before somebody reads it. */
-START_TEST(areas_of_the_segment)
+TEST(areas_of_the_segment)
 {
 	static const char query[] = "{\"execute\":\"query-monitor\"}";
 	static const char *const kinds[] = { "sample-config", "sample", "event-config", "event" };
@@ -228,10 +175,9 @@ START_TEST(areas_of_the_segment)
 	ck_assert_str_eq(strstr(ask(fd, query), "\"areas\""), wanted);
 	close(fd);
 }
-END_TEST
 
 /* One way to say what is in an element, and not too much of it. */
-START_TEST(elements_that_are_refused)
+TEST(elements_that_are_refused)
 {
 	static const struct { const char *elements, *answer; } cases[] = {
 		{ "{\"domains\":1}",
@@ -260,10 +206,9 @@ START_TEST(elements_that_are_refused)
 	}
 	close(fd);
 }
-END_TEST
 
 /* A set is captured once, however many users it goes to; one that is gone is not. */
-START_TEST(captured_once)
+TEST(captured_once)
 {
 	char index[sizeof(file) + 4];
 	uint8_t found[256];
@@ -292,10 +237,9 @@ START_TEST(captured_once)
 					"\"length\":52,\"mces\":1}\n");
 	close(fd);
 }
-END_TEST
 
 /* A disk that is full for one of the two files ends the capture, and nothing of it counts. */
-START_TEST(captured_to_a_full_disk)
+TEST_LOOP(captured_to_a_full_disk, 0, 2)
 {
 	char index[sizeof(file) + 4];
 	int fd = new_client();
@@ -317,10 +261,9 @@ START_TEST(captured_to_a_full_disk)
 	ck_assert_int_eq(unlink(index), 0);
 	close(fd);
 }
-END_TEST
 
 /* Where an element leads out of the segment, the set ends as it does for a reader. */
-START_TEST(captured_to_the_first_bad_element)
+TEST_LOOP(captured_to_the_first_bad_element, 0, 2)
 {
 	static const struct mon_element none = { .type = MCE_SAMPLE, .domains = 1,
 						 .data = (const uint8_t *)"data", .len = 4 };
@@ -344,10 +287,9 @@ START_TEST(captured_to_the_first_bad_element)
 	ck_assert_int_eq(unlink(file), 0);
 	close(fd);
 }
-END_TEST
 
 /* A message about a control area that is not in the segment, or not a whole one, has no content. */
-START_TEST(captured_without_a_control_area)
+TEST(captured_without_a_control_area)
 {
 	static const struct { uint32_t start, end; } areas[] = {
 		{ 0x1000, 0x100b }, { FX_SEGMENT_END - 10, FX_SEGMENT_END + 1 },
@@ -371,31 +313,9 @@ START_TEST(captured_without_a_control_area)
 	ck_assert_int_eq(unlink(file), 0);
 	close(fd);
 }
-END_TEST
-
-/* Messages and the room for their answers share one limit, and give back what they took. */
-START_TEST(held_up_to_the_limit)
-{
-	struct ctl_held_list list = { .bytes = 0 };
-	struct ctl_held *first = ctl_hold(&list, 1, CTL_MAX_HELD / 2, CTL_MAX_HELD / 4);
-	struct ctl_held *second;
-
-	ck_assert_ptr_nonnull(first);
-	ck_assert_uint_eq(list.bytes, CTL_MAX_HELD / 2 + CTL_MAX_HELD / 4);
-	ck_assert_ptr_null(ctl_hold(&list, 1, CTL_MAX_HELD / 4, 1));
-	ck_assert_ptr_null(ctl_hold(&list, 1, CTL_MAX_HELD + 1, 0));
-	ck_assert_ptr_null(ctl_hold(&list, 1, 0, CTL_MAX_HELD + 1));
-	second = ctl_hold(&list, 1, 1, CTL_MAX_HELD / 4 - 1);
-	ck_assert_ptr_nonnull(second);
-	ck_assert_uint_eq(list.bytes, CTL_MAX_HELD);
-	ctl_release(&list, NULL);
-	ck_assert_uint_eq(list.bytes, 0);
-	ck_assert_ptr_null(list.first);
-}
-END_TEST
 
 /* Descriptor 0 is one like all others: it is used, and closed, whatever becomes of the request. */
-START_TEST(the_first_descriptor)
+TEST(the_first_descriptor)
 {
 	static const char *const commands[] = {
 		"segment-save", "segment-load", "state-save", "state-load", "segment-save",
@@ -434,23 +354,6 @@ START_TEST(the_first_descriptor)
 	ck_assert_int_eq(unlink(file), 0);
 	close(fd);
 }
-END_TEST
-
-/* It may be the socket's own, too. */
-START_TEST(the_first_descriptor_watches)
-{
-	unsigned int before;
-
-	fx_setup();
-	fx_teardown();
-	close(0);
-	before = descriptors();
-	begin();
-	close(new_client());
-	stop();
-	ck_assert_uint_eq(descriptors(), before);
-}
-END_TEST
 
 static int drained;
 
@@ -463,8 +366,94 @@ static void drain(int number)
 		;
 }
 
+CASE("alone", NULL, NULL);
+
+TEST(nothing_stays_open)
+{
+	unsigned int before;
+	int fd;
+
+	fx_setup();
+	fx_teardown();
+	before = descriptors();
+	begin();
+	fd = new_client();
+	ck_assert_str_eq(ask_with(fd, "monitor-capture", ""),
+			 "{\"return\":{\"sets\":0,\"bytes\":0}}");
+	ck_assert_uint_gt(descriptors(), before);
+	ck_assert_int_eq(unlink(file), 0);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+	stop();
+	ck_assert_uint_eq(descriptors(), before);
+}
+
+/* Programs that the emulator starts get none of them. */
+TEST(descriptors_are_not_inherited)
+{
+	bool before[64] = { false };
+	int fd = -1, found = 0;
+
+	for (int i = 0; i < 64; i++)
+		before[i] = fcntl(i, F_GETFD) >= 0;
+	begin();
+	fd = new_client();
+	ask_with(fd, "monitor-capture", "");
+	for (int i = 0; i < 64; i++) {
+		const int flags = fcntl(i, F_GETFD);
+
+		if (before[i] || flags < 0 || i == fd)
+			continue;
+		ck_assert_msg(flags & FD_CLOEXEC, "%d", i);
+		found++;
+	}
+	/* Watching, waking, listening, the client, two files. */
+	ck_assert_int_eq(found, 6);
+	ck_assert_int_eq(unlink(file), 0);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+	stop();
+}
+
+/* Messages and the room for their answers share one limit, and give back what they took. */
+TEST(held_up_to_the_limit)
+{
+	struct ctl_held_list list = { .bytes = 0 };
+	struct ctl_held *first = ctl_hold(&list, 1, CTL_MAX_HELD / 2, CTL_MAX_HELD / 4);
+	struct ctl_held *second;
+
+	ck_assert_ptr_nonnull(first);
+	ck_assert_uint_eq(list.bytes, CTL_MAX_HELD / 2 + CTL_MAX_HELD / 4);
+	ck_assert_ptr_null(ctl_hold(&list, 1, CTL_MAX_HELD / 4, 1));
+	ck_assert_ptr_null(ctl_hold(&list, 1, CTL_MAX_HELD + 1, 0));
+	ck_assert_ptr_null(ctl_hold(&list, 1, 0, CTL_MAX_HELD + 1));
+	second = ctl_hold(&list, 1, 1, CTL_MAX_HELD / 4 - 1);
+	ck_assert_ptr_nonnull(second);
+	ck_assert_uint_eq(list.bytes, CTL_MAX_HELD);
+	ctl_release(&list, NULL);
+	ck_assert_uint_eq(list.bytes, 0);
+	ck_assert_ptr_null(list.first);
+}
+
+/* It may be the socket's own, too. */
+TEST(the_first_descriptor_watches)
+{
+	unsigned int before;
+
+	fx_setup();
+	fx_teardown();
+	close(0);
+	before = descriptors();
+	begin();
+	close(new_client());
+	stop();
+	ck_assert_uint_eq(descriptors(), before);
+}
+
 /* A signal that comes while nothing can be written ends nothing. */
-START_TEST(writing_goes_on_after_a_signal)
+TEST(writing_goes_on_after_a_signal)
 {
 	const struct sigaction action = { .sa_handler = drain };
 	const struct itimerval soon = { { 0, 50000 }, { 0, 50000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -482,32 +471,4 @@ START_TEST(writing_goes_on_after_a_signal)
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
 	close(ends[0]);
 	close(ends[1]);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control files");
-	TCase *tc = tcase_create("files"), *alone = tcase_create("alone");
-
-	tcase_add_checked_fixture(tc, begin, stop);
-	tcase_add_test(tc, segment_to_a_file);
-	tcase_add_test(tc, made_up_by_seed);
-	tcase_add_test(tc, elements_of_each_kind);
-	tcase_add_test(tc, repeated);
-	tcase_add_test(tc, areas_of_the_segment);
-	tcase_add_test(tc, elements_that_are_refused);
-	tcase_add_test(tc, captured_once);
-	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
-	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
-	tcase_add_test(tc, captured_without_a_control_area);
-	tcase_add_test(tc, the_first_descriptor);
-	tcase_add_test(alone, nothing_stays_open);
-	tcase_add_test(alone, the_first_descriptor_watches);
-	tcase_add_test(alone, descriptors_are_not_inherited);
-	tcase_add_test(alone, held_up_to_the_limit);
-	tcase_add_test(alone, writing_goes_on_after_a_signal);
-	suite_add_tcase(suite, tc);
-	suite_add_tcase(suite, alone);
-	return check_run_suite(suite);
 }

@@ -32,6 +32,8 @@ static void end(void)
 	stop();
 }
 
+CASE("hmc", begin, end);
+
 /* The guest asks for a file: function 1 of DIAGNOSE X'2C4'.  Return: Ry. */
 static uint64_t guest_gets(const char *name)
 {
@@ -47,7 +49,7 @@ static uint64_t guest_gets(const char *name)
 	return fx.gr[4];
 }
 
-START_TEST(no_drive_at_first)
+TEST(no_drive_at_first)
 {
 	ask_is(fd, QUERY, QUERIED("0", "0", "false", "false", "false", "false", "0", "0", ""));
 	ask_is(fd, RUN("hmc-write", "\"name\":\"a\"," DIGITS),
@@ -59,9 +61,8 @@ START_TEST(no_drive_at_first)
 	ask_is(fd, RUN("hmc-complete", ""),
 	       failed("no request of the guest's waits; hmc-hold makes them wait"));
 }
-END_TEST
 
-START_TEST(a_drive_assigned_and_taken_away)
+TEST(a_drive_assigned_and_taken_away)
 {
 	ask_is(fd, RUN("hmc-drive", "\"bytes\":4096,\"read-only\":true"), NOTHING);
 	/* It is read-only for the guest, not for a test. */
@@ -78,9 +79,8 @@ START_TEST(a_drive_assigned_and_taken_away)
 	ask_is(fd, RUN("hmc-drive", "\"bytes\":0"), NOTHING);
 	ask_is(fd, QUERY, QUERIED("0", "0", "false", "false", "false", "false", "0", "0", ""));
 }
-END_TEST
 
-START_TEST(files_written_read_and_removed)
+TEST(files_written_read_and_removed)
 {
 	ask_is(fd, RUN("hmc-drive", "\"bytes\":12"), NOTHING);
 	ask_is(fd, RUN("hmc-write", "\"name\":\"/dir/b/\"," DIGITS), NOTHING);
@@ -99,7 +99,6 @@ START_TEST(files_written_read_and_removed)
 				  FILE_IS("a", "0")));
 	ck_assert_ptr_null(hmc_find(fx.cp, "dir/b"));
 }
-END_TEST
 
 static const struct {
 	const char *request, *answer;
@@ -114,7 +113,7 @@ static const struct {
 	{ RUN("hmc-read", "\"name\":\"a\",\"offset\":9223372036854775807"), "" },
 };
 
-START_TEST(parts_of_a_file)
+TEST_EACH(parts_of_a_file, parts)
 {
 	char wanted[64];
 
@@ -123,7 +122,6 @@ START_TEST(parts_of_a_file)
 	snprintf(wanted, sizeof(wanted), "{\"return\":{\"data\":\"%s\"}}", parts[_i].answer);
 	ask_is(fd, parts[_i].request, wanted);
 }
-END_TEST
 
 static const struct {
 	const char *request, *answer;
@@ -151,7 +149,7 @@ static const struct {
 	{ RUN("hmc-hold", "\"hold\":1"), wrong("argument \\\"hold\\\" is neither true nor false") },
 };
 
-START_TEST(refused)
+TEST_EACH(refused, refusals)
 {
 	ask_is(fd, RUN("hmc-drive", "\"bytes\":4096"), NOTHING);
 	ask_is(fd, RUN("hmc-write", "\"name\":\"a\"," DIGITS), NOTHING);
@@ -159,7 +157,6 @@ START_TEST(refused)
 	ask_is(fd, QUERY, QUERIED("4096", "10", "false", "false", "false", "false", "0", "0",
 				  FILE_IS("a", "10")));
 }
-END_TEST
 
 #define QUERIED_HELD(hold, waits, pending, status, requests) \
 	QUERIED("4096", "10", "false", hold, waits, pending, status, requests, FILE_IS("a", "10"))
@@ -172,7 +169,7 @@ static void ck_event(const char *file, const char *what, uint64_t value)
 	ck_assert_uint_eq(fx.last_event.value, value);
 }
 
-START_TEST(a_request_that_waits)
+TEST(a_request_that_waits)
 {
 	struct cp_external external;
 
@@ -196,21 +193,4 @@ START_TEST(a_request_that_waits)
 	ck_assert_uint_eq(guest_gets("b"), 0);
 	ck_event("b", "get", 17);
 	ask_is(fd, QUERY, QUERIED_HELD("false", "false", "true", "17", "2"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control: the HMC's drive");
-	TCase *tc = tcase_create("hmc");
-
-	tcase_add_checked_fixture(tc, begin, end);
-	tcase_add_test(tc, no_drive_at_first);
-	tcase_add_test(tc, a_drive_assigned_and_taken_away);
-	tcase_add_test(tc, files_written_read_and_removed);
-	tcase_add_loop_test(tc, parts_of_a_file, 0, sizeof(parts) / sizeof(parts[0]));
-	tcase_add_loop_test(tc, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(tc, a_request_that_waits);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

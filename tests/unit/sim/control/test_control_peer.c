@@ -29,7 +29,9 @@ static void reply_at_once(struct cp *cp, struct iucv_user *user, void *opaque,
 	}
 }
 
-START_TEST(reply_before_send_returns)
+CASE("peers", start, stop);
+
+TEST(reply_before_send_returns)
 {
 	static const struct iucv_user_ops ops = { .event = reply_at_once };
 	int fd = new_client();
@@ -48,14 +50,13 @@ START_TEST(reply_before_send_returns)
 	ck_assert_ptr_nonnull(strstr(read_line(fd), "{\"return\":{\"cc\":0,\"code\":0,"));
 	close(fd);
 }
-END_TEST
 
 #define CREATE(arguments) "{\"execute\":\"peer-create\",\"arguments\":{" arguments "}}"
 #define GIVE(peer, command) \
 	"{\"execute\":\"peer-command\",\"arguments\":{\"peer\":\"" peer \
 	"\",\"command\":\"" command "\"}}"
 
-START_TEST(peer_gives_commands)
+TEST(peer_gives_commands)
 {
 	int fd = new_client(), other = new_client();
 
@@ -73,9 +74,8 @@ START_TEST(peer_gives_commands)
 	close(fd);
 	close(other);
 }
-END_TEST
 
-START_TEST(peer_has_the_classes_given)
+TEST(peer_has_the_classes_given)
 {
 	int fd = new_client();
 
@@ -90,7 +90,6 @@ START_TEST(peer_has_the_classes_given)
 	ck_assert_ptr_nonnull(strstr(ask(fd, GIVE("BOB", "QUERY PRIVCLASS")), "Currently: G\\n"));
 	close(fd);
 }
-END_TEST
 
 static void *no_json(size_t size)
 {
@@ -99,7 +98,7 @@ static void *no_json(size_t size)
 }
 
 /* A peer that has no room for its events is none. */
-START_TEST(peer_without_storage)
+TEST(peer_without_storage)
 {
 	struct ctl_peer *peer;
 
@@ -109,10 +108,9 @@ START_TEST(peer_without_storage)
 	ck_assert_ptr_null(peer);
 	ck_assert_ptr_null(ctl->peers);
 }
-END_TEST
 
 /* A peer that says nothing else has 64 paths. */
-START_TEST(paths_that_a_peer_has)
+TEST(paths_that_a_peer_has)
 {
 	static const char connect[] = "{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\","
 				      "\"function\":\"connect\",\"vmid\":\"ALICE\"}}";
@@ -126,9 +124,8 @@ START_TEST(paths_that_a_peer_has)
 	ck_assert_uint_eq(paths, 64);
 	close(fd);
 }
-END_TEST
 
-START_TEST(peer_goes_with_its_connection)
+TEST(peer_goes_with_its_connection)
 {
 	int fd = new_client(), other = new_client();
 
@@ -150,7 +147,6 @@ START_TEST(peer_goes_with_its_connection)
 	ck_assert_ptr_null(iucv_user_find(fx.cp, "BOB"));
 	close(other);
 }
-END_TEST
 
 static const char *call_peer(int fd, const char *peer, const char *call)
 {
@@ -180,7 +176,7 @@ static void persistent_bob(int fd)
 	ck_assert_ptr_nonnull(iucv_user_find(fx.cp, "BOB"));
 }
 
-START_TEST(persistent_peer_is_taken_over)
+TEST(persistent_peer_is_taken_over)
 {
 	const char *create = "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}";
 	int alice = new_client(), bob;
@@ -198,9 +194,8 @@ START_TEST(persistent_peer_is_taken_over)
 	ck_assert_ptr_null(iucv_user_find(fx.cp, "BOB"));
 	close(alice);
 }
-END_TEST
 
-START_TEST(oldest_events_without_owner_are_lost)
+TEST(oldest_events_without_owner_are_lost)
 {
 	const char *create = "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}";
 	int alice = new_client(), bob;
@@ -219,7 +214,6 @@ START_TEST(oldest_events_without_owner_are_lost)
 	close(bob);
 	close(alice);
 }
-END_TEST
 
 static void write_file(const char *name, const void *bytes, size_t len)
 {
@@ -265,7 +259,7 @@ static uint32_t send_long(int alice, int bob)
 }
 
 /* Messages point to what the control layer holds for them: an image that is refused leaves it. */
-START_TEST(refused_state_keeps_messages)
+TEST(refused_state_keeps_messages)
 {
 	int alice = new_client(), bob = new_client();
 	char file[128], call[160];
@@ -305,10 +299,9 @@ START_TEST(refused_state_keeps_messages)
 	close(bob);
 	ck_assert_int_eq(unlink(file), 0);
 }
-END_TEST
 
 /* Arguments that are absent are 0: the trace has the list as it was given. */
-START_TEST(absent_arguments)
+TEST(absent_arguments)
 {
 	static const char *const zeros[] = {
 		"\"path\":0,", "\"flags\":\"0\",", "\"msglim\":0,", "\"msgid\":0,", "\"trgcls\":\"0\",",
@@ -329,11 +322,10 @@ START_TEST(absent_arguments)
 	ck_assert_ptr_null(strstr(record, "\"mask\""));
 	close(fd);
 }
-END_TEST
 
 /* Data are for who sends: receive has room for what comes, and no request may ask for more. */
 /* All paths, some of them from one on; "next" is where to go on. */
-START_TEST(paths_in_parts)
+TEST(paths_in_parts)
 {
 	static const struct iucv_user_ops ops = { .event = reply_at_once };
 	struct iucv_user *one;
@@ -360,9 +352,8 @@ START_TEST(paths_in_parts)
 	ck_assert_ptr_nonnull(strstr(line, "],\"next\":42}"));
 	close(fd);
 }
-END_TEST
 
-START_TEST(data_only_to_send)
+TEST(data_only_to_send)
 {
 	static const char *const functions[] = {
 		"query", "test-message", "describe", "receive", "test-completion", "reject", "purge",
@@ -384,10 +375,9 @@ START_TEST(data_only_to_send)
 	}
 	close(alice);
 }
-END_TEST
 
 /* The answer says "data" where the function has brought some, and nowhere else. */
-START_TEST(data_of_what_brings_some)
+TEST(data_of_what_brings_some)
 {
 	static const char none[] = "\"data\"";
 	int alice = new_client(), bob = new_client();
@@ -425,10 +415,9 @@ START_TEST(data_of_what_brings_some)
 	close(alice);
 	close(bob);
 }
-END_TEST
 
 /* A message that was rejected brings no data, but what it took is given back. */
-START_TEST(rejected_messages_are_over)
+TEST(rejected_messages_are_over)
 {
 	int alice = new_client(), bob = new_client();
 	const char *line;
@@ -458,10 +447,9 @@ START_TEST(rejected_messages_are_over)
 	close(alice);
 	close(bob);
 }
-END_TEST
 
 /* An answer in a buffer, as long as it came; nothing if there was room for none, or none came. */
-START_TEST(answers)
+TEST(answers)
 {
 	static const struct {
 		size_t room;
@@ -490,12 +478,11 @@ START_TEST(answers)
 	}
 	ck_assert_ptr_null(ctl_reply(NULL, 0, 0, 0));
 }
-END_TEST
 
 static const struct iucv_user_ops deaf = { 0 };
 
 /* Peers of connections, users of the CP, bytes that one peer has outstanding. */
-START_TEST(limits)
+TEST(limits)
 {
 	int fd = new_client();
 	char request[200], user[9];
@@ -518,9 +505,8 @@ START_TEST(limits)
 	       failed("ONEMORE cannot be logged on: too many users"));
 	close(fd);
 }
-END_TEST
 
-START_TEST(bytes_that_a_peer_may_hold)
+TEST(bytes_that_a_peer_may_hold)
 {
 	struct ctl_held_list list = { 0 };
 	struct ctl_held *held[3];
@@ -562,32 +548,4 @@ START_TEST(bytes_that_a_peer_may_hold)
 	ctl_settle(&list, IUCV_RETRIEVE_BUFFER, &parm, &result, held[1]);
 	ck_assert_ptr_null(list.first);
 	ck_assert_uint_eq(list.bytes, 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control peers");
-	TCase *tc = tcase_create("peers");
-
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_add_test(tc, reply_before_send_returns);
-	tcase_add_test(tc, refused_state_keeps_messages);
-	tcase_add_test(tc, paths_in_parts);
-	tcase_add_test(tc, data_only_to_send);
-	tcase_add_test(tc, data_of_what_brings_some);
-	tcase_add_test(tc, rejected_messages_are_over);
-	tcase_add_test(tc, answers);
-	tcase_add_test(tc, absent_arguments);
-	tcase_add_test(tc, limits);
-	tcase_add_test(tc, bytes_that_a_peer_may_hold);
-	tcase_add_test(tc, peer_gives_commands);
-	tcase_add_test(tc, peer_has_the_classes_given);
-	tcase_add_test(tc, peer_without_storage);
-	tcase_add_test(tc, paths_that_a_peer_has);
-	tcase_add_test(tc, peer_goes_with_its_connection);
-	tcase_add_test(tc, persistent_peer_is_taken_over);
-	tcase_add_test(tc, oldest_events_without_owner_are_lost);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

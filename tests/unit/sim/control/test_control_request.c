@@ -3,7 +3,9 @@
 #include "control_client.h"
 #include "storage_fails.h"
 
-START_TEST(requests_and_ids)
+CASE("requests", start, stop);
+
+TEST(requests_and_ids)
 {
 	int fd = new_client();
 
@@ -17,9 +19,8 @@ START_TEST(requests_and_ids)
 	       "query-schema lists them\"},\"id\":\"x\"}");
 	close(fd);
 }
-END_TEST
 
-START_TEST(bad_requests)
+TEST(bad_requests)
 {
 	int fd = new_client();
 	char deep[64];
@@ -44,10 +45,9 @@ START_TEST(bad_requests)
 	       wrong("\\\"arguments\\\" is not an object"));
 	close(fd);
 }
-END_TEST
 
 /* A name is cut after 60 bytes, here within U+0410: then only ASCII is left, U+0400 neither. */
-START_TEST(names_cut_within_a_character)
+TEST(names_cut_within_a_character)
 {
 	static const char format[] = "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":"
 				     "\"there is no command \\\"%s%s%s\\\"; query-schema "
@@ -66,9 +66,8 @@ START_TEST(names_cut_within_a_character)
 	ask_is(fd, request, answer);
 	close(fd);
 }
-END_TEST
 
-START_TEST(arguments_are_checked)
+TEST(arguments_are_checked)
 {
 	static const struct {
 		const char *request, *answer;
@@ -154,10 +153,9 @@ START_TEST(arguments_are_checked)
 	ask_is(fd, "{\"execute\":\"query-faults\"}", "{\"return\":{\"rules\":[]}}");
 	close(fd);
 }
-END_TEST
 
 /* Cut in the middle of a character: the sentence is still UTF-8. */
-START_TEST(long_names_in_sentences)
+TEST(long_names_in_sentences)
 {
 	int fd = new_client();
 	char request[256] = "{\"execute\":\"";
@@ -174,10 +172,9 @@ START_TEST(long_names_in_sentences)
 	json_decref(answer);
 	close(fd);
 }
-END_TEST
 
 /* What arrives is answered or refused; the next client is served. */
-START_TEST(noise)
+TEST(noise)
 {
 	uint64_t random = 1;
 
@@ -198,9 +195,8 @@ START_TEST(noise)
 	}
 	ask_is(new_client(), "{\"execute\":\"query-faults\"}", "{\"return\":{\"rules\":[]}}");
 }
-END_TEST
 
-START_TEST(words_fit_the_core)
+TEST(words_fit_the_core)
 {
 	for (unsigned int i = 1; i < FAULT_KINDS; i++)
 		ck_assert_str_eq(ctl_fault_kinds[i - 1], fault_kind_info[i].name);
@@ -213,9 +209,8 @@ START_TEST(words_fit_the_core)
 		for (size_t j = 0; j < i; j++)
 			ck_assert_str_ne(ctl_commands[i].name, ctl_commands[j].name);
 }
-END_TEST
 
-START_TEST(base64)
+TEST(base64)
 {
 	static const struct {
 		const char *plain, *text;
@@ -239,9 +234,8 @@ START_TEST(base64)
 	for (size_t i = 0; i < sizeof(wrong_texts) / sizeof(wrong_texts[0]); i++)
 		ck_assert_int_eq(ctl_base64_size(wrong_texts[i], strlen(wrong_texts[i])), -1);
 }
-END_TEST
 
-START_TEST(many_values)
+TEST(many_values)
 {
 	const size_t len = CTL_MAX_VALUES + 64;
 	char *list = malloc(len);
@@ -252,13 +246,12 @@ START_TEST(many_values)
 	ck_assert(ctl_modest(list, CTL_MAX_VALUES - 1, CTL_MAX_VALUES, CTL_MAX_DEPTH));
 	free(list);
 }
-END_TEST
 
 #define NO_REQUEST failed("not enough memory for the request")
 #define NO_ANSWER failed("not enough memory for the answer; what was asked for may have been done")
 
 /* The answer is whole, says that it cannot be made, or there is none and the connection ends. */
-START_TEST(answers_without_memory)
+TEST(answers_without_memory)
 {
 	static const char query[] = "{\"execute\":\"query-cp\"}";
 	unsigned int no_request = 0, no_answer = 0, dropped = 0;
@@ -297,10 +290,9 @@ START_TEST(answers_without_memory)
 	ck_assert_uint_gt(no_answer, 0);
 	ck_assert_uint_gt(dropped, 0);
 }
-END_TEST
 
 /* An event comes whole or not at all: who should have it is dropped. */
-START_TEST(events_without_memory)
+TEST(events_without_memory)
 {
 	static const char whole[] = "{\"event\":\"segment\",\"data\":{\"name\":\"X\"},\"timestamp\":";
 	unsigned int dropped = 0;
@@ -329,10 +321,9 @@ START_TEST(events_without_memory)
 	}
 	ck_assert_uint_gt(dropped, 2);
 }
-END_TEST
 
 /* All that was configured, in its order. */
-START_TEST(the_guest_as_configured)
+TEST(the_guest_as_configured)
 {
 	static const char *const options[] = {
 		"userid", "tester", "class", "BG", "cpus", "3", "directory", "OPTION MAXCONN 77;"
@@ -366,10 +357,9 @@ START_TEST(the_guest_as_configured)
 	json_decref(value);
 	close(fd);
 }
-END_TEST
 
 /* Each point with what it can carry out, as the core's tables have it. */
-START_TEST(fault_points_and_kinds)
+TEST(fault_points_and_kinds)
 {
 	int fd = new_client();
 	json_t *answer = json_loads(ask(fd, "{\"execute\":\"query-fault-points\"}"), 0, NULL);
@@ -405,28 +395,4 @@ START_TEST(fault_points_and_kinds)
 	}
 	json_decref(answer);
 	close(fd);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control requests");
-	TCase *tc = tcase_create("requests");
-
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_add_test(tc, requests_and_ids);
-	tcase_add_test(tc, bad_requests);
-	tcase_add_test(tc, names_cut_within_a_character);
-	tcase_add_test(tc, arguments_are_checked);
-	tcase_add_test(tc, long_names_in_sentences);
-	tcase_add_test(tc, noise);
-	tcase_add_test(tc, words_fit_the_core);
-	tcase_add_test(tc, the_guest_as_configured);
-	tcase_add_test(tc, fault_points_and_kinds);
-	tcase_add_test(tc, answers_without_memory);
-	tcase_add_test(tc, events_without_memory);
-	tcase_add_test(tc, base64);
-	tcase_add_test(tc, many_values);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -18,14 +18,15 @@ static void teardown(void)
 	json_decref(document);
 }
 
-START_TEST(as_documented)
+CASE("schema", setup, teardown);
+
+TEST(as_documented)
 {
 	json_t *schema = ctl_schema();
 
 	ck_assert(json_equal(schema, document));
 	json_decref(schema);
 }
-END_TEST
 
 static int64_t number(const json_t *schema, const char *name)
 {
@@ -273,7 +274,7 @@ static void try_schema(struct place *place, const json_t *schema)
 	try_it(place, good(schema), true);
 }
 
-START_TEST(arguments)
+TEST_LOOP(arguments, 0, (int)ctl_command_count)
 {
 	const json_t *entry = json_array_get(json_object_get(document, "commands"), (size_t)_i);
 	const json_t *schema = json_object_get(entry, "arguments");
@@ -289,10 +290,9 @@ START_TEST(arguments)
 	json_decref(place.args);
 	ck_assert_uint_ge(place.tried, 4 * json_object_size(json_object_get(schema, "properties")));
 }
-END_TEST
 
 /* Names: which characters, which lengths. */
-START_TEST(characters_of_names)
+TEST(characters_of_names)
 {
 	static const struct ctl_member members[] = { { .name = "name", .type = CTL_NAME },
 						     { .name = NULL } };
@@ -309,7 +309,6 @@ START_TEST(characters_of_names)
 	}
 	json_decref(args);
 }
-END_TEST
 
 static const struct ctl_member leaf[] = {
 	{ .name = "n", .type = CTL_INT, .min = -5, .max = 7 }, { .name = NULL },
@@ -322,7 +321,7 @@ static const struct ctl_member top[] = {
 };
 
 /* Where it is, in words; of an endless name as much as there is room for. */
-START_TEST(places_in_messages)
+TEST(places_in_messages)
 {
 	char text[512], wanted[512];
 	json_t *args = json_pack("{s:{s:[{s:i},{s:i}]}}", "top", "list", "n", -5, "n", 8);
@@ -345,20 +344,4 @@ START_TEST(places_in_messages)
 		json_object_del(second, name);
 	}
 	json_decref(args);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control schema");
-	TCase *tc = tcase_create("schema");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, as_documented);
-	tcase_add_loop_test(tc, arguments, 0, (int)ctl_command_count);
-	tcase_add_test(tc, characters_of_names);
-	tcase_add_test(tc, places_in_messages);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -26,7 +26,9 @@ static void ck_part(int fd, const char *request, const char *part)
 	"\"faults\":[" faults "],\"initial\":0,\"completion\":0,\"resolved\":0,\"turns\":" turns "}}"
 #define QUERY_PAGES RUN("query-pages", "")
 
-START_TEST(pages_refused)
+CASE("services", start, stop);
+
+TEST(pages_refused)
 {
 	int fd = new_client();
 
@@ -41,7 +43,6 @@ START_TEST(pages_refused)
 			 "faults"));
 	close(fd);
 }
-END_TEST
 
 static void handshake(void)
 {
@@ -59,7 +60,7 @@ static void handshake(void)
 	"\"initial\":\"" initial "\",\"completion\":\"" completion "\"}]"
 
 /* One page of two, from its fault to the end of it. */
-START_TEST(page_out_and_in)
+TEST(page_out_and_in)
 {
 	struct cp_external external;
 	int fd = new_client();
@@ -87,10 +88,9 @@ START_TEST(page_out_and_in)
 	ck_part(fd, QUERY_PAGES, "\"completion\":1,\"resolved\":1,\"turns\":0}}");
 	close(fd);
 }
-END_TEST
 
 /* By default one page, not held, and any CPU. */
-START_TEST(page_defaults)
+TEST(page_defaults)
 {
 	int fd = new_client();
 
@@ -109,7 +109,6 @@ START_TEST(page_defaults)
 	ck_part(fd, QUERY_PAGES, "\"pages\":[],");
 	close(fd);
 }
-END_TEST
 
 #define GUEST(cpu, online) \
 	"{\"name\":\"OTHER\",\"cpu-us\":" cpu ",\"online-us\":" online ",\"storage-min\":3," \
@@ -117,7 +116,7 @@ END_TEST
 	"\"share-max\":10,\"share\":9,\"capped\":2,\"dedicated\":true,\"samples\":[11,12,13,14," \
 	"15,65]}"
 
-START_TEST(guests_described_and_forgotten)
+TEST(guests_described_and_forgotten)
 {
 	int fd = new_client();
 
@@ -144,7 +143,6 @@ START_TEST(guests_described_and_forgotten)
 		"\"samples\":[0,0,0,0,0,0]}");
 	close(fd);
 }
-END_TEST
 
 #define QUERY_RECORDING RUN("query-recording", "")
 #define QUEUE(count, state, path) \
@@ -152,7 +150,7 @@ END_TEST
 	",\"limit\":20,\"lost\":0,\"state\":\"" state "\",\"path\":" path "}"
 
 /* A record for a user that a peer plays, which is quiesced, resumed, and then severed. */
-START_TEST(records)
+TEST(records)
 {
 	static const char record[] = RUN("recording-record",
 					 "\"service\":\"*ACCOUNT\",\"record\":\"QUJD\"");
@@ -195,10 +193,9 @@ START_TEST(records)
 	ck_part(fd, QUERY_RECORDING, QUEUE("1", "inactive", "0"));
 	close(fd);
 }
-END_TEST
 
 /* The bytes of the request, as the user gets them. */
-START_TEST(a_record_reaches_its_user)
+TEST(a_record_reaches_its_user)
 {
 	int fd = new_client();
 
@@ -211,9 +208,8 @@ START_TEST(a_record_reaches_its_user)
 				     "\"path\":0,\"length\":80"), "\"data\":\"QUJD\"");
 	close(fd);
 }
-END_TEST
 
-START_TEST(buffers_of_application_data)
+TEST(buffers_of_application_data)
 {
 	struct appldata_buffer buffer = {
 		.product = { 'L', 'N', 'X', 'A', 'P', 'P', 'L', 1, 2, 3, 4, 5, 6, 7, 8, 9 },
@@ -233,10 +229,9 @@ START_TEST(buffers_of_application_data)
 			   "\"length\":7,\"records\":0}]"));
 	close(fd);
 }
-END_TEST
 
 /* As X'288' has set it: the interval, and the command. */
-START_TEST(time_bomb)
+TEST(time_bomb)
 {
 	static const char command[] = "MSG * BANG";
 	int fd = new_client();
@@ -258,10 +253,9 @@ START_TEST(time_bomb)
 	ck_part(fd, RUN("query-watchdog", ""), "\"active\":false");
 	close(fd);
 }
-END_TEST
 
 /* Users whose application data are in the samples, or are not. */
-START_TEST(selected_users)
+TEST(selected_users)
 {
 	struct mon_selection *selection = &monitor_settings(fx.cp, false)->appldata;
 	int fd = new_client();
@@ -275,10 +269,9 @@ START_TEST(selected_users)
 		"\"appldata-users\":[\"TUX\",\"WEB\"],\"appldata-except\":false");
 	close(fd);
 }
-END_TEST
 
 /* Why the trace ends before the machine is told once, and known from then on. */
-START_TEST(end_of_the_trace)
+TEST(end_of_the_trace)
 {
 	static const char line[] = "{\"seq\":1,\"tod\":\"0\",\"cpu\":0,\"call\":\"test\"}";
 	static const char why[] = "its limit of 0 MiB is reached (trace-limit)";
@@ -309,25 +302,4 @@ START_TEST(end_of_the_trace)
 	trace_file_close(file);
 	ck_assert_int_eq(unlink(name), 0);
 	close(fd);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control: services");
-	TCase *tc = tcase_create("services");
-
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_add_test(tc, pages_refused);
-	tcase_add_test(tc, page_out_and_in);
-	tcase_add_test(tc, page_defaults);
-	tcase_add_test(tc, guests_described_and_forgotten);
-	tcase_add_test(tc, records);
-	tcase_add_test(tc, a_record_reaches_its_user);
-	tcase_add_test(tc, buffers_of_application_data);
-	tcase_add_test(tc, time_bomb);
-	tcase_add_test(tc, selected_users);
-	tcase_add_test(tc, end_of_the_trace);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

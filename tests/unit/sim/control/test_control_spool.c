@@ -46,11 +46,13 @@ static void end(void)
 	stop();
 }
 
+CASE("spool", begin, end);
+
 #define DEFAULT_FILE \
 	FILE_IS("BOB", "RDR", "PUN", "BOB", "1", "A", "", "", "BOB", "false", \
 		HOLDS("false", "false"), RECORDS("1", "80", "1"))
 
-START_TEST(a_file_with_what_is_given)
+TEST(a_file_with_what_is_given)
 {
 	ask_is(fd, QUERY, QUERIED("", "0", "8192", "9999"));
 	ask_is(fd, PUT("\"RDR\"," LETTERS), "{\"return\":{\"id\":1}}");
@@ -74,10 +76,9 @@ START_TEST(a_file_with_what_is_given)
 	       "{\"return\":{\"id\":1}}");
 	ck_assert_uint_eq(spool_info("EVE", SPOOL_PUN, 1).records, 0);
 }
-END_TEST
 
 /* A file that the guest's punch has not closed is behind those on queues, and on none. */
-START_TEST(a_file_being_written)
+TEST(a_file_being_written)
 {
 	ck_assert_uint_eq(punch("x"), 0x0c);
 	ask_is(fd, PUT("\"RDR\"," LETTERS), "{\"return\":{\"id\":1}}");
@@ -89,10 +90,9 @@ START_TEST(a_file_being_written)
 	ask_is(fd, READ("\"user\":\"LINUX001\",\"queue\":\"PUN\",\"id\":1"),
 	       failed("LINUX001 has no file 1 on this queue"));
 }
-END_TEST
 
 /* An answer has 3 MiB of records at most; the next one goes on behind them. */
-START_TEST(as_many_records_as_an_answer_holds)
+TEST(as_many_records_as_an_answer_holds)
 {
 	/* 39,321 records of 80 bytes, and one of 48 that is filled. */
 	static uint8_t data[SPOOL_MAX_PUT];
@@ -111,7 +111,6 @@ START_TEST(as_many_records_as_an_answer_holds)
 	line = ask(fd, READ("\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1,\"first\":39321"));
 	ck_assert_int_eq(strncmp(line, rest, strlen(rest)), 0);
 }
-END_TEST
 
 static const struct {
 	const char *request, *records;
@@ -130,7 +129,7 @@ static const struct {
 	{ READ("\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1"), "\"records\":0,\"data\":\"\"" },
 };
 
-START_TEST(records_read)
+TEST_EACH(records_read, reads)
 {
 	char wanted[128];
 
@@ -144,7 +143,6 @@ START_TEST(records_read)
 	ask_is(fd, reads[_i].request, wanted);
 	ck_assert_uint_eq(spool_files(), 4);
 }
-END_TEST
 
 static const struct {
 	const char *request, *answer;
@@ -178,16 +176,15 @@ static const struct {
 	  wrong("argument \\\"id\\\" is not an integer from 1 to 9999") },
 };
 
-START_TEST(refused)
+TEST_EACH(refused, refusals)
 {
 	ask_is(fd, PUT("\"RDR\"," LETTERS), "{\"return\":{\"id\":1}}");
 	ask_is(fd, refusals[_i].request, refusals[_i].answer);
 	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "8192", "9999"));
 	ck_assert_uint_eq(fx.events[CP_EVENT_SPOOL], 1);
 }
-END_TEST
 
-START_TEST(limits)
+TEST(limits)
 {
 	ask_is(fd, RUN("spool-limits", "\"pages\":0,\"files\":1"), NOTHING);
 	ask_is(fd, QUERY, QUERIED("", "0", "0", "1"));
@@ -207,10 +204,11 @@ START_TEST(limits)
 	ask_is(fd, RUN("spool-limits", ""), NOTHING);
 	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "8192", "9999"));
 }
-END_TEST
+
+CASE("no spool", begin_without, end);
 
 /* The guest's directory entry has no SPOOL statement. */
-START_TEST(without_a_spool)
+TEST(without_a_spool)
 {
 	ask_is(fd, QUERY, QUERIED("", "0", "0", "0"));
 	ask_is(fd, PUT("\"RDR\"," LETTERS),
@@ -218,24 +216,4 @@ START_TEST(without_a_spool)
 	ask_is(fd, READ("\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1"),
 	       failed("BOB has no file 1 on this queue"));
 	ask_is(fd, QUERY, QUERIED("", "0", "0", "0"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control: the spool");
-	TCase *tc = tcase_create("spool"), *without = tcase_create("no spool");
-
-	tcase_add_checked_fixture(tc, begin, end);
-	tcase_add_test(tc, a_file_with_what_is_given);
-	tcase_add_test(tc, a_file_being_written);
-	tcase_add_test(tc, as_many_records_as_an_answer_holds);
-	tcase_add_loop_test(tc, records_read, 0, sizeof(reads) / sizeof(reads[0]));
-	tcase_add_loop_test(tc, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(tc, limits);
-	suite_add_tcase(suite, tc);
-	tcase_add_checked_fixture(without, begin_without, end);
-	tcase_add_test(without, without_a_spool);
-	suite_add_tcase(suite, without);
-	return check_run_suite(suite);
 }

@@ -43,7 +43,9 @@ static size_t plain_base64(char *to, const uint8_t *bytes, size_t len)
 	return at;
 }
 
-START_TEST(base64_of_all_bytes)
+CASE("values", NULL, NULL);
+
+TEST(base64_of_all_bytes)
 {
 	uint8_t bytes[256] = { 0 }, back[256];
 	char text[400], wanted[400];
@@ -63,10 +65,9 @@ START_TEST(base64_of_all_bytes)
 		ck_assert(len == sizeof(back) || back[len] == 0xa5);
 	}
 }
-END_TEST
 
 /* Every character at every place, of texts without and with one and two fillers. */
-START_TEST(characters_of_base64)
+TEST(characters_of_base64)
 {
 	static const char *const texts[] = { "AAAABBBB", "AAAAABA=", "AAAABA==" };
 
@@ -95,10 +96,9 @@ START_TEST(characters_of_base64)
 	for (size_t len = 0; len < 9; len++)
 		ck_assert_int_eq(ctl_base64_size("AAAAAAAA", len), len % 4 ? -1 : (int64_t)len / 4 * 3);
 }
-END_TEST
 
 /* ISO 8859-1 goes out as UTF-8 and comes back; above U+00FF there is nothing. */
-START_TEST(characters_of_texts)
+TEST(characters_of_texts)
 {
 	char all[255], back[512];
 	json_t *value;
@@ -131,9 +131,8 @@ START_TEST(characters_of_texts)
 	ck_assert_uint_eq(len, 1);
 	ck_assert_uint_eq((uint8_t)back[0], 0xff);
 }
-END_TEST
 
-START_TEST(numbers_that_json_has)
+TEST(numbers_that_json_has)
 {
 	static const struct {
 		uint64_t value;
@@ -150,10 +149,9 @@ START_TEST(numbers_that_json_has)
 		json_decref(value);
 	}
 }
-END_TEST
 
 /* How deep, how many: brackets and commas, but none in a string. */
-START_TEST(modest)
+TEST(modest)
 {
 	static const struct {
 		const char *text;
@@ -174,7 +172,6 @@ START_TEST(modest)
 					      "%s: %zu values, %zu levels", texts[i].text, values,
 					      depth);
 }
-END_TEST
 
 /* The members of an enumeration in its order. */
 static void ck_words(const char *const *list, const char *words)
@@ -189,7 +186,7 @@ static void ck_words(const char *const *list, const char *words)
 }
 
 /* As docs/control.md names them. */
-START_TEST(words)
+TEST(words)
 {
 	ck_words(ctl_mon_kinds, "sample-config sample event-config event ");
 	ck_words(ctl_mon_fates, "delivered lost-limit lost-space lost-quiesced no-user ");
@@ -202,7 +199,6 @@ START_TEST(words)
 	ck_assert_str_eq(ctl_functions[IUCV_SEVER], "sever");
 	ck_assert_str_eq(ctl_functions[IUCV_PURGE], "purge");
 }
-END_TEST
 
 #define HELD 12u
 
@@ -264,7 +260,7 @@ static void add(struct ctl_held_list *list, uint16_t number, uint32_t msgid)
 }
 
 /* Messages of three paths, taken away in every way there is. */
-START_TEST(held_in_order)
+TEST(held_in_order)
 {
 	static const enum iucv_function others[] = { IUCV_QUERY, IUCV_RECEIVE, IUCV_REPLY };
 	struct iucv_result result = { 0 };
@@ -318,10 +314,9 @@ START_TEST(held_in_order)
 	plain.count = 0;
 	ck_held(&list);
 }
-END_TEST
 
 /* A call may make an end of what it was given: a reply that came at once, a SEVER inside it. */
-START_TEST(held_is_gone_already)
+TEST(held_is_gone_already)
 {
 	const struct iucv_result done = { 0 }, refused = { .cc = 1 };
 	const struct iucv_parm parm = { .path = 1, .msgid = 3 };
@@ -336,7 +331,6 @@ START_TEST(held_is_gone_already)
 		ck_assert_uint_eq(list.bytes, 0);
 	}
 }
-END_TEST
 
 static void file_setup(void)
 {
@@ -351,7 +345,9 @@ static void file_teardown(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-START_TEST(files_there_and_back)
+CASE("files", file_setup, file_teardown);
+
+TEST(files_there_and_back)
 {
 	static uint8_t bytes[100000];
 	uint8_t *data;
@@ -367,9 +363,8 @@ START_TEST(files_there_and_back)
 		free(data);
 	}
 }
-END_TEST
 
-START_TEST(files_that_cannot_be)
+TEST(files_that_cannot_be)
 {
 	char wanted[256];
 	uint8_t *data;
@@ -390,10 +385,9 @@ START_TEST(files_that_cannot_be)
 	ck_assert_int_eq(ctl_file_write("/dev/full", "x", 1, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "file /dev/full cannot be written: No space left on device");
 }
-END_TEST
 
 /* Opened by name, a terminal does not become that of a process without one. */
-START_TEST(terminals_stay_others)
+TEST(terminals_stay_others)
 {
 	int master, fd;
 	char *name;
@@ -420,27 +414,4 @@ START_TEST(terminals_stay_others)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 	close(master);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("control values");
-	TCase *tc = tcase_create("values"), *files = tcase_create("files");
-
-	tcase_add_test(tc, base64_of_all_bytes);
-	tcase_add_test(tc, characters_of_base64);
-	tcase_add_test(tc, characters_of_texts);
-	tcase_add_test(tc, numbers_that_json_has);
-	tcase_add_test(tc, modest);
-	tcase_add_test(tc, words);
-	tcase_add_test(tc, held_in_order);
-	tcase_add_test(tc, held_is_gone_already);
-	suite_add_tcase(suite, tc);
-	tcase_add_checked_fixture(files, file_setup, file_teardown);
-	tcase_add_test(files, files_there_and_back);
-	tcase_add_test(files, files_that_cannot_be);
-	tcase_add_test(files, terminals_stay_others);
-	suite_add_tcase(suite, files);
-	return check_run_suite(suite);
 }

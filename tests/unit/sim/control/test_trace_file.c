@@ -30,6 +30,8 @@ static void stop(void)
 	unlink(path);
 }
 
+CASE("file", start, stop);
+
 static const char *contents(void)
 {
 	static char text[16384];
@@ -43,7 +45,7 @@ static const char *contents(void)
 	return text;
 }
 
-START_TEST(lines_are_there_at_once)
+TEST(lines_are_there_at_once)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 
@@ -58,17 +60,15 @@ START_TEST(lines_are_there_at_once)
 	trace_file_close(file);
 	trace_file_close(NULL);
 }
-END_TEST
 
-START_TEST(path_that_cannot_be_written)
+TEST(path_that_cannot_be_written)
 {
 	ck_assert_ptr_null(trace_file_open("/nowhere/trace", TRACE_LIMIT_DEFAULT, err, sizeof(err)));
 	ck_assert_str_eq(err,
 			 "trace file /nowhere/trace cannot be written: No such file or directory");
 }
-END_TEST
 
-START_TEST(fifo_is_refused)
+TEST(fifo_is_refused)
 {
 	char expected[128];
 
@@ -79,9 +79,8 @@ START_TEST(fifo_is_refused)
 	ck_assert_ptr_null(trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err)));
 	ck_assert_str_eq(err, expected);
 }
-END_TEST
 
-START_TEST(full_disk_ends_the_trace_with_one_message)
+TEST(full_disk_ends_the_trace_with_one_message)
 {
 	struct trace_file *file = trace_file_open("/dev/full", TRACE_LIMIT_DEFAULT, err, sizeof(err));
 	int messages = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);
@@ -100,10 +99,9 @@ START_TEST(full_disk_ends_the_trace_with_one_message)
 	ck_assert_str_eq(text, "zvmlab: trace file /dev/full ends here: No space left on device\n");
 	trace_file_close(file);
 }
-END_TEST
 
 /* Half of a line fits: write(2) returns short, and then fails. */
-START_TEST(line_that_fits_in_part)
+TEST(line_that_fits_in_part)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 
@@ -115,7 +113,6 @@ START_TEST(line_that_fits_in_part)
 	longest_file(RLIM_INFINITY);
 	ck_assert_str_eq(contents(), "first\n01234567");
 }
-END_TEST
 
 /* What a writev() takes at most, 0: all; and how many of them a signal comes before. */
 static size_t taken_at_once;
@@ -158,7 +155,7 @@ ssize_t __wrap_writev(int fd, const struct iovec *part, int count)
 }
 
 /* However few bytes are taken at once, and whatever comes between, the lines are whole. */
-START_TEST(lines_written_in_parts)
+TEST(lines_written_in_parts)
 {
 	for (taken_at_once = 1; taken_at_once < 14; taken_at_once++) {
 		struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
@@ -172,10 +169,9 @@ START_TEST(lines_written_in_parts)
 	}
 	taken_at_once = 0;
 }
-END_TEST
 
 /* Not tried forever: it is an error. */
-START_TEST(line_of_which_nothing_is_written)
+TEST(line_of_which_nothing_is_written)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 
@@ -187,7 +183,6 @@ START_TEST(line_of_which_nothing_is_written)
 	trace_file_close(file);
 	ck_assert_str_eq(contents(), "first\n");
 }
-END_TEST
 
 static void same(struct trace_file *file, unsigned int seq, uint64_t tod, unsigned int cpu)
 {
@@ -202,7 +197,7 @@ static void same(struct trace_file *file, unsigned int seq, uint64_t tod, unsign
 	"{\"seq\":" #seq ",\"tod\":\"000000000000000" #seq "\",\"cpu\":" #cpu ",\"call\":\"diag.44\"}\n"
 
 /* Four of the same are written out, the others counted, until another comes or the file ends. */
-START_TEST(repeats_are_counted)
+TEST(repeats_are_counted)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 
@@ -220,10 +215,9 @@ START_TEST(repeats_are_counted)
 			 "{\"seq\":11,\"tod\":\"000000000000000b\",\"cpu\":1,\"call\":\"diag.44\"}\n"
 			 "{\"seq\":14,\"tod\":\"000000000000000e\",\"cpu\":1,\"call\":\"repeat\",\"times\":3}\n");
 }
-END_TEST
 
 /* The count before a line does not fit, the line would: nothing comes behind what is missing. */
-START_TEST(count_that_does_not_fit)
+TEST(count_that_does_not_fit)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 
@@ -236,13 +230,12 @@ START_TEST(count_that_does_not_fit)
 	trace_file_close(file);
 	ck_assert_str_eq(contents(), SAME(1, 0) SAME(2, 0) SAME(3, 0) SAME(4, 0));
 }
-END_TEST
 
 /*
  * A loop has its counter in a register, which who gives his time slice away does not look at.
  * What comes behind the registers counts for all.
  */
-START_TEST(registers_that_count)
+TEST(registers_that_count)
 {
 	static const struct { const char *call; unsigned int ends, lines; } calls[] = {
 		{ "diag.44", 1, TRACE_SAME_LINES + 1 }, { "diag.9c", 1, TRACE_SAME_LINES + 1 },
@@ -267,10 +260,9 @@ START_TEST(registers_that_count)
 		ck_assert_uint_eq(lines, calls[c].lines);
 	}
 }
-END_TEST
 
 /* A kill loses a second of them at most, and no count is above TRACE_SAME_TIMES. */
-START_TEST(counts_are_written_now_and_then)
+TEST(counts_are_written_now_and_then)
 {
 	const uint64_t second = UINT64_C(4096000000);
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
@@ -286,10 +278,9 @@ START_TEST(counts_are_written_now_and_then)
 	ck_assert_ptr_nonnull(strstr(contents(), "\"times\":65536}\n"));
 	trace_file_close(file);
 }
-END_TEST
 
 /* Longer ones, and lines that are no records, are written as they come. */
-START_TEST(what_is_not_counted)
+TEST(what_is_not_counted)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 	char line[TRACE_SAME_MAX + 200];
@@ -303,7 +294,6 @@ START_TEST(what_is_not_counted)
 	trace_file_close(file);
 	ck_assert_uint_eq(strlen(contents()), 3 * ((size_t)len + TRACE_SAME_MAX + 1) + 9 * 6);
 }
-END_TEST
 
 /* So many times the same line; how many lines the file has then. */
 static unsigned int lines_of(const char *line, unsigned int times)
@@ -320,7 +310,7 @@ static unsigned int lines_of(const char *line, unsigned int times)
 }
 
 /* A record is counted if the CPU comes early enough in it, and what follows is short enough. */
-START_TEST(longest_that_are_counted)
+TEST(longest_that_are_counted)
 {
 	static const char cpu[] = ",\"cpu\":0,\"call\":\"x\"}";
 	char line[TRACE_SAME_MAX + 200];
@@ -339,10 +329,9 @@ START_TEST(longest_that_are_counted)
 		ck_assert_uint_eq(lines_of(line, 9), body <= TRACE_SAME_MAX ? TRACE_SAME_LINES + 1 : 9);
 	}
 }
-END_TEST
 
 /* The count's own record has the CPU, if its number is no longer than one can be. */
-START_TEST(cpu_of_a_count)
+TEST(cpu_of_a_count)
 {
 	static const char *const cpus[] = { "0", "63", "123456789", "1234567890", "" };
 	char line[200], expected[200];
@@ -355,10 +344,9 @@ START_TEST(cpu_of_a_count)
 		ck_assert_msg(strstr(contents(), expected) != NULL, "%s", contents());
 	}
 }
-END_TEST
 
 /* The limit's own record has 512 bytes; a line may take all but these. */
-START_TEST(limit_to_the_byte)
+TEST(limit_to_the_byte)
 {
 	char line[2048];
 
@@ -377,9 +365,8 @@ START_TEST(limit_to_the_byte)
 		trace_file_close(file);
 	}
 }
-END_TEST
 
-START_TEST(limit_in_mib)
+TEST(limit_in_mib)
 {
 	static char line[1 << 20];
 	struct trace_file *file = trace_file_open(path, 2u << 20, err, sizeof(err));
@@ -391,9 +378,8 @@ START_TEST(limit_in_mib)
 	ck_assert_str_eq(trace_file_ended(file), "its limit of 2 MiB is reached (trace-limit)");
 	trace_file_close(file);
 }
-END_TEST
 
-START_TEST(limit_is_said)
+TEST(limit_is_said)
 {
 	struct trace_file *file = trace_file_open(path, 2048, err, sizeof(err));
 	unsigned int seq = 1;
@@ -413,14 +399,13 @@ START_TEST(limit_is_said)
 			 "record and all after it\"}\n");
 	ck_assert_uint_eq(strtoul(strrchr(contents(), '{') + 7, NULL, 10), seq - 1);
 }
-END_TEST
 
 static const struct { const char *text; uint64_t mib; } limits[] = {
 	{ "1", 1 }, { "1024", 1024 }, { "1048576", 1048576 }, { "0", 0 }, { "", 0 }, { "-1", 0 },
 	{ "1048577", 0 }, { "1x", 0 }, { " 1", 0 }, { "99999999999999999999", 0 },
 };
 
-START_TEST(limit_in_words)
+TEST_EACH(limit_in_words, limits)
 {
 	uint64_t limit = 7;
 
@@ -429,33 +414,4 @@ START_TEST(limit_in_words)
 	ck_assert_uint_eq(limit, limits[_i].mib ? limits[_i].mib << 20 : 7);
 	if (limits[_i].mib == 0)
 		ck_assert_ptr_nonnull(strstr(err, "is not valid: expected 1 to 1048576 (MiB)"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("trace_file");
-	TCase *tc = tcase_create("file");
-
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_add_test(tc, lines_are_there_at_once);
-	tcase_add_test(tc, path_that_cannot_be_written);
-	tcase_add_test(tc, fifo_is_refused);
-	tcase_add_test(tc, full_disk_ends_the_trace_with_one_message);
-	tcase_add_test(tc, line_that_fits_in_part);
-	tcase_add_test(tc, lines_written_in_parts);
-	tcase_add_test(tc, line_of_which_nothing_is_written);
-	tcase_add_test(tc, repeats_are_counted);
-	tcase_add_test(tc, count_that_does_not_fit);
-	tcase_add_test(tc, registers_that_count);
-	tcase_add_test(tc, counts_are_written_now_and_then);
-	tcase_add_test(tc, what_is_not_counted);
-	tcase_add_test(tc, longest_that_are_counted);
-	tcase_add_test(tc, cpu_of_a_count);
-	tcase_add_test(tc, limit_to_the_byte);
-	tcase_add_test(tc, limit_in_mib);
-	tcase_add_test(tc, limit_is_said);
-	tcase_add_loop_test(tc, limit_in_words, 0, sizeof(limits) / sizeof(limits[0]));
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -17,6 +17,8 @@ static void teardown(void)
 	cp_config_fini(&config);
 }
 
+CASE("config", setup, teardown);
+
 static int set(const char *key, const char *value)
 {
 	err[0] = '\0';
@@ -30,7 +32,7 @@ static int set(const char *key, const char *value)
 		ck_assert_str_eq(err, text); \
 	} while (0)
 
-START_TEST(defaults)
+TEST(defaults)
 {
 	static const char *const iucv[] = { "ALLOW", "ANY", "*MONITOR", "*MSG" };
 
@@ -60,9 +62,8 @@ START_TEST(defaults)
 	ck_assert_uint_eq(config.seed, 0);
 	ck_assert_uint_eq(config.max_messages, 65536);
 }
-END_TEST
 
-START_TEST(every_key_is_listed)
+TEST(every_key_is_listed)
 {
 	for (const char *const *key = cp_config_keys; *key; key++) {
 		set(*key, "?;");
@@ -76,9 +77,8 @@ START_TEST(every_key_is_listed)
 	    "option \"colour\" is not known: expected userid, class, level, machine, cpus, storage, "
 	    "directory, segment, console, seed or trace-data");
 }
-END_TEST
 
-START_TEST(simple_keys)
+TEST(simple_keys)
 {
 	good("userid", "tux@#$_-");
 	ck_assert_str_eq(config.userid, "TUX@#$_-");
@@ -97,7 +97,6 @@ START_TEST(simple_keys)
 	good("seed", "18446744073709551615");
 	ck_assert_uint_eq(config.seed, UINT64_MAX);
 }
-END_TEST
 
 static const struct { const char *key, *value; } wrong_values[] = {
 	{ "userid", "" }, { "userid", "NINECHARS" }, { "userid", "A B" }, { "userid", "*MSG" },
@@ -168,7 +167,7 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "segment", "NAME 1-1 EN 2-2 EN 3-3 EN 4-4 EN 5-5 EN 6-6 EN 7-7 EN" },
 };
 
-START_TEST(wrong_values_change_nothing)
+TEST_EACH(wrong_values_change_nothing, wrong_values)
 {
 	const char *key = wrong_values[_i].key, *value = wrong_values[_i].value;
 	struct cp_config before = config;
@@ -178,10 +177,9 @@ START_TEST(wrong_values_change_nothing)
 	ck_assert_msg(strstr(err, "\": expected ") != NULL, "%s", err);
 	ck_assert_mem_eq(&config, &before, sizeof(config));
 }
-END_TEST
 
 /* What the statements before it said is nowhere any more. */
-START_TEST(directory_takes_the_place_of_the_one_before)
+TEST(directory_takes_the_place_of_the_one_before)
 {
 	struct cp_config before;
 
@@ -193,9 +191,8 @@ START_TEST(directory_takes_the_place_of_the_one_before)
 	ck_assert_int_eq(set("directory", ""), 0);
 	ck_assert_mem_eq(&config, &before, sizeof(config));
 }
-END_TEST
 
-START_TEST(errors_say_what_and_where)
+TEST(errors_say_what_and_where)
 {
 	bad("cpus", "100", "cpus \"100\": expected a number from 1 to 64");
 	bad("storage", "0.1M 2x.3M",
@@ -219,9 +216,8 @@ START_TEST(errors_say_what_and_where)
 			      "666666666677777777778...\": expected a number from 0 to "
 			      "18446744073709551615");
 }
-END_TEST
 
-START_TEST(storage_extents)
+TEST(storage_extents)
 {
 	good("storage", " 0.140m 200M.200M\t1G.2g 4096M.1024K ");
 	ck_assert_uint_eq(config.extents, 4);
@@ -237,9 +233,8 @@ START_TEST(storage_extents)
 	good("storage", "0.1M 1M.1M 2M.1M 3M.1M 4M.1M 5M.1M 6M.1M 7M.1M");
 	ck_assert_uint_eq(config.extents, 8);
 }
-END_TEST
 
-START_TEST(directory_statements)
+TEST(directory_statements)
 {
 	good("directory", "iucv *msg; iucv other priority msglimit 65535 ;;"
 			  "namesave a b;Option MaxConn 65535 ApplMon;account 0815");
@@ -297,9 +292,8 @@ START_TEST(directory_statements)
 	ck_assert(!config.applmon);
 	ck_assert_str_eq(config.account, "");
 }
-END_TEST
 
-START_TEST(lists_have_an_end)
+TEST(lists_have_an_end)
 {
 	char text[65 * 12] = "";
 
@@ -324,9 +318,8 @@ START_TEST(lists_have_an_end)
 	strcat(text, "S32 1-1 SC");
 	bad("segment", text, "segment \"S32 1-1 SC\": expected no more than 32 segments");
 }
-END_TEST
 
-START_TEST(segments)
+TEST(segments)
 {
 	static const char *const types[] = { "SW", "EW", "SR", "ER", "SN", "EN", "SC" };
 
@@ -347,7 +340,6 @@ START_TEST(segments)
 		ck_assert_str_eq(config_type_name(i), types[i]);
 	ck_assert_ptr_null(config_type_name(7));
 }
-END_TEST
 
 static void ck_directory(const struct cp_config *copy)
 {
@@ -366,7 +358,7 @@ static void ck_directory(const struct cp_config *copy)
 }
 
 /* Values are told as they can be given; given again they are the same. */
-START_TEST(values_as_they_are_told)
+TEST(values_as_they_are_told)
 {
 	static const struct {
 		const char *key, *given, *told;
@@ -419,10 +411,9 @@ START_TEST(values_as_they_are_told)
 	}
 	ck_assert_int_eq(cp_config_get(&config, "none", told, sizeof(told)), -1);
 }
-END_TEST
 
 /* Of a wrong value the first 80 characters are told. */
-START_TEST(long_values_are_cut)
+TEST(long_values_are_cut)
 {
 	char value[90], expected[200];
 
@@ -435,9 +426,8 @@ START_TEST(long_values_are_cut)
 		ck_assert_msg(strncmp(err, expected, strlen(expected)) == 0, "%s", err);
 	}
 }
-END_TEST
 
-START_TEST(copies_own_their_files)
+TEST(copies_own_their_files)
 {
 	struct cp_config copy;
 
@@ -450,29 +440,4 @@ START_TEST(copies_own_their_files)
 	ck_assert_str_eq(copy.segment[1].file, "two");
 	ck_assert_ptr_null(copy.segment[2].file);
 	cp_config_fini(&copy);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("config");
-	TCase *tc = tcase_create("config");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, defaults);
-	tcase_add_test(tc, every_key_is_listed);
-	tcase_add_test(tc, simple_keys);
-	tcase_add_loop_test(tc, wrong_values_change_nothing, 0,
-			    sizeof(wrong_values) / sizeof(wrong_values[0]));
-	tcase_add_test(tc, errors_say_what_and_where);
-	tcase_add_test(tc, storage_extents);
-	tcase_add_test(tc, directory_statements);
-	tcase_add_test(tc, lists_have_an_end);
-	tcase_add_test(tc, directory_takes_the_place_of_the_one_before);
-	tcase_add_test(tc, segments);
-	tcase_add_test(tc, values_as_they_are_told);
-	tcase_add_test(tc, long_values_are_cut);
-	tcase_add_test(tc, copies_own_their_files);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -19,7 +19,9 @@ static void setup(void)
 	fx_setup_with((const char *const[]){ "userid", "tux", "level", "6.4.0", "cpus", "4", NULL });
 }
 
-START_TEST(current_level_is_3)
+CASE("stsi", setup, fx_teardown);
+
+TEST(current_level_is_3)
 {
 	ck_cc(stsi(UINT64_C(0x1234567800000005), 0), 0);
 	ck_assert_uint_eq(fx.gr[0], UINT64_C(0x1234567830000000));
@@ -29,9 +31,8 @@ START_TEST(current_level_is_3)
 	/* STSI has operands in bits 32 to 63 of two registers. */
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"gr\":[\"5\",\"0\"]"));
 }
-END_TEST
 
-START_TEST(sysib_3_2_2)
+TEST(sysib_3_2_2)
 {
 	uint8_t expected[4096] = { 0 };
 	static const uint8_t descriptor[40] = {
@@ -53,9 +54,8 @@ START_TEST(sysib_3_2_2)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"gr\":[\"30000002\",\"2\"]"));
 	ck_assert_ptr_null(strstr(fx.trace, "ffffffff"));
 }
-END_TEST
 
-START_TEST(reserved_bits)
+TEST(reserved_bits)
 {
 	static const uint64_t function[] = { 0, 0x30000002 };
 
@@ -67,9 +67,8 @@ START_TEST(reserved_bits)
 	}
 	ck_assert_uint_eq(sysib[0], 0xee);
 }
-END_TEST
 
-START_TEST(other_blocks_do_not_exist)
+TEST(other_blocks_do_not_exist)
 {
 	static const uint64_t other[][2] = {
 		{ 0x10000001, 2 }, { 0x10000003, 1 }, { 0x20000001, 1 }, { 0x30000001, 2 },
@@ -82,7 +81,6 @@ START_TEST(other_blocks_do_not_exist)
 		ck_cc(stsi(other[i][0], other[i][1]), 3);
 	ck_assert_uint_eq(sysib[0], 0xee);
 }
-END_TEST
 
 /*
  * The guest of z/VM of which util-linux has a public dump (tests/ts/lscpu/dumps/s390-zvm): what
@@ -94,6 +92,8 @@ static void setup_z196(void)
 		"machine", "2817 m32 capacity 703 sequence 0123 plant 02 capability 696 "
 			   "lpar 47 r17lp45 shared", "userid", "R1745003", "cpus", "4", NULL });
 }
+
+CASE("dump", setup_z196, fx_teardown);
 
 static void ck_text(unsigned int offset, const char *text)
 {
@@ -116,7 +116,7 @@ enum {
 	S222_DEDICATED = 72, S222_SHARED = 74,
 };
 
-START_TEST(machine_of_the_dump)
+TEST(machine_of_the_dump)
 {
 	ck_cc(stsi(0x10000001, 1), 0);
 	ck_text(S111_MANUFACTURER, "IBM             ");
@@ -131,9 +131,8 @@ START_TEST(machine_of_the_dump)
 	for (unsigned int i = S111_RATINGS; i < sizeof(sysib); i++)
 		ck_assert_uint_eq(sysib[i], 0);
 }
-END_TEST
 
-START_TEST(cpus_of_the_dump)
+TEST(cpus_of_the_dump)
 {
 	unsigned int last = 65535;
 
@@ -153,9 +152,8 @@ START_TEST(cpus_of_the_dump)
 	}
 	ck_assert_uint_eq(get_be16(sysib + S122_ADJUSTMENT + 6), 0);
 }
-END_TEST
 
-START_TEST(partition_of_the_dump)
+TEST(partition_of_the_dump)
 {
 	ck_cc(stsi(0x20000002, 2), 0);
 	ck_assert_uint_eq(get_be16(sysib + S222_NUMBER), 47);
@@ -174,19 +172,17 @@ START_TEST(partition_of_the_dump)
 	ck_assert_uint_eq(get_be16(sysib + S222_DEDICATED), 4);
 	ck_assert_uint_eq(get_be16(sysib + S222_SHARED), 0);
 }
-END_TEST
 
 /* "processor 2: version = FF,  identification = 200123,  machine = 2817" */
-START_TEST(cpu_ids_of_the_dump)
+TEST(cpu_ids_of_the_dump)
 {
 	ck_assert(cp_cpu_id(fx.cp, 0) == UINT64_C(0xff00012328178000));
 	ck_assert(cp_cpu_id(fx.cp, 1) == UINT64_C(0xff10012328178000));
 	ck_assert(cp_cpu_id(fx.cp, 2) == UINT64_C(0xff20012328178000));
 }
-END_TEST
 
 /* SYSIBs 1.2.1 and 2.2.1: the CPU that asks. */
-START_TEST(one_cpu)
+TEST(one_cpu)
 {
 	struct cp_insn insn = { .cpu = 3, .gr = fx.gr, .amode = 64 };
 
@@ -200,27 +196,4 @@ START_TEST(one_cpu)
 	ck_cc(cp_stsi(fx.cp, &insn, sysib), 0);
 	ck_text(80, "0000000000000123");
 	ck_assert_uint_eq(get_be32(sysib + 100), 3 << 16 | 3);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("identity");
-	TCase *tc = tcase_create("stsi");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, current_level_is_3);
-	tcase_add_test(tc, sysib_3_2_2);
-	tcase_add_test(tc, reserved_bits);
-	tcase_add_test(tc, other_blocks_do_not_exist);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("dump");
-	tcase_add_checked_fixture(tc, setup_z196, fx_teardown);
-	tcase_add_test(tc, machine_of_the_dump);
-	tcase_add_test(tc, cpus_of_the_dump);
-	tcase_add_test(tc, partition_of_the_dump);
-	tcase_add_test(tc, cpu_ids_of_the_dump);
-	tcase_add_test(tc, one_cpu);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -15,7 +15,9 @@ static uint8_t *save(size_t *len)
 	return image;
 }
 
-START_TEST(primitives)
+CASE("primitives", NULL, NULL);
+
+TEST(primitives)
 {
 	struct state s = { .loading = false };
 	uint8_t u8 = 0x12, bytes[3] = { 7, 8, 9 };
@@ -67,9 +69,8 @@ START_TEST(primitives)
 	ck_assert_uint_eq(u8, 0x12);
 	free(s.data);
 }
-END_TEST
 
-START_TEST(wrong_values)
+TEST(wrong_values)
 {
 	uint8_t data[4] = { 'A', 'B', 'C', 2 };
 	struct state s = { .loading = true, .data = data, .len = 4 };
@@ -87,9 +88,8 @@ START_TEST(wrong_values)
 	state_require(&s, false);
 	ck_assert(s.failed);
 }
-END_TEST
 
-START_TEST(large)
+TEST(large)
 {
 	struct state s = { .loading = false };
 	static uint8_t block[100000];
@@ -101,9 +101,36 @@ START_TEST(large)
 	ck_assert_uint_eq(s.data[999999], 0xa5);
 	free(s.data);
 }
-END_TEST
 
-START_TEST(header)
+/* A name is shown to people and goes into JSON. */
+TEST(names_can_be_shown)
+{
+	char name[9] = "ALICE", long_name[9] = { 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I' };
+	static const char *const others[] = { "A B", "\303\204", "\033[1m", "\177" };
+	struct state s = { .loading = false };
+
+	state_name(&s, name);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		memset(s.data, 0, s.len);
+		strcpy((char *)s.data, others[i]);
+		s.loading = true;
+		s.failed = false;
+		s.pos = 0;
+		state_name(&s, name);
+		ck_assert_msg(s.failed, "%s", others[i]);
+	}
+	memcpy(s.data, long_name, 9);
+	s.failed = false;
+	s.pos = 0;
+	state_name(&s, name);
+	ck_assert(s.failed);
+	ck_assert_str_eq(name, "ABCDEFGH");
+	free(s.data);
+}
+
+CASE("image", fx_setup, fx_teardown);
+
+TEST(header)
 {
 	size_t len;
 	uint8_t *image = save(&len);
@@ -116,9 +143,8 @@ START_TEST(header)
 	ck_assert_uint_eq(get_be64(image + len - 8), state_checksum(image, len - 8));
 	free(image);
 }
-END_TEST
 
-START_TEST(same_again)
+TEST(same_again)
 {
 	size_t len, again_len;
 	uint8_t *image, *again;
@@ -137,10 +163,9 @@ START_TEST(same_again)
 	free(image);
 	free(again);
 }
-END_TEST
 
 /* Every single byte that is wrong is noticed. */
-START_TEST(damaged)
+TEST(damaged)
 {
 	size_t len;
 	uint8_t *image = save(&len);
@@ -153,9 +178,8 @@ START_TEST(damaged)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
 	free(image);
 }
-END_TEST
 
-START_TEST(truncated)
+TEST(truncated)
 {
 	size_t len;
 	uint8_t *image = save(&len);
@@ -167,7 +191,6 @@ START_TEST(truncated)
 	ck_assert_ptr_null(strstr(fx.trace, "\"refused\":0"));
 	free(image);
 }
-END_TEST
 
 static void ck_load_fails(uint8_t *image, size_t len, const char *text)
 {
@@ -179,7 +202,7 @@ static void ck_load_fails(uint8_t *image, size_t len, const char *text)
 	ck_assert_str_eq(err + sizeof(start) - 1, text);
 }
 
-START_TEST(sentences)
+TEST(sentences)
 {
 	size_t len;
 	uint8_t *image = save(&len);
@@ -203,10 +226,9 @@ START_TEST(sentences)
 	ck_load_fails(image, len, "its contents contradict each other");
 	free(image);
 }
-END_TEST
 
 /* To the last character: "LINUX001", "EG" and 7.3.0 are the defaults. */
-START_TEST(other_configuration)
+TEST_LOOP(other_configuration, 0, 6)
 {
 	static const char *const all[][3] = {
 		{ "cpus", "2", NULL }, { "userid", "LINUX002", NULL }, { "userid", "LINUX00", NULL },
@@ -222,10 +244,9 @@ START_TEST(other_configuration)
 	ck_assert_ptr_nonnull(strstr(err, "saved with another configuration"));
 	free(image);
 }
-END_TEST
 
 /* Each field of a SPOOL statement, and how many of them there are. */
-START_TEST(other_spool_statements)
+TEST_LOOP(other_spool_statements, 0, 7)
 {
 	static const char *const others[] = {
 		"", "SPOOL C 2540 READER A", "SPOOL D 2540 READER A;SPOOL E 1403 A",
@@ -250,10 +271,9 @@ START_TEST(other_spool_statements)
 	ck_assert_ptr_nonnull(strstr(err, "saved with another configuration"));
 	free(image);
 }
-END_TEST
 
 /* The last of as many statements as there may be counts, and nothing behind it is read. */
-START_TEST(eight_spool_statements)
+TEST(eight_spool_statements)
 {
 	char text[CP_MAX_UNITS * 24] = "";
 	const char *options[] = { "directory", text, NULL };
@@ -276,10 +296,9 @@ START_TEST(eight_spool_statements)
 	ck_assert_ptr_nonnull(strstr(err, "saved with another configuration"));
 	free(image);
 }
-END_TEST
 
 /* Whatever part of it the contradiction is in, a CP that is in use goes on as it was. */
-START_TEST(refused_changes_nothing)
+TEST(refused_changes_nothing)
 {
 	static const char *const tags[] = {
 		"CORE", "TRAC", "RULE", "STOR", "DCSS", "IUCV", "CMSG", "MON.", "CCMD", "END.",
@@ -311,10 +330,9 @@ START_TEST(refused_changes_nothing)
 	ck_assert_uint_eq(fx_at(FX_SEGMENT_START, 1)[0], 0);
 	free(image);
 }
-END_TEST
 
 /* The guest has 12 to 14 MiB as its second extent, and the emulator 16 MiB. */
-START_TEST(storage_that_the_emulator_lacks)
+TEST(storage_that_the_emulator_lacks)
 {
 	/* After the tag: number of extents (4); start and size of each (8 + 8). */
 	enum { SECOND_START = 4 + 4 + 16, SECOND_SIZE = SECOND_START + 8 };
@@ -336,37 +354,9 @@ START_TEST(storage_that_the_emulator_lacks)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
-
-/* A name is shown to people and goes into JSON. */
-START_TEST(names_can_be_shown)
-{
-	char name[9] = "ALICE", long_name[9] = { 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I' };
-	static const char *const others[] = { "A B", "\303\204", "\033[1m", "\177" };
-	struct state s = { .loading = false };
-
-	state_name(&s, name);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		memset(s.data, 0, s.len);
-		strcpy((char *)s.data, others[i]);
-		s.loading = true;
-		s.failed = false;
-		s.pos = 0;
-		state_name(&s, name);
-		ck_assert_msg(s.failed, "%s", others[i]);
-	}
-	memcpy(s.data, long_name, 9);
-	s.failed = false;
-	s.pos = 0;
-	state_name(&s, name);
-	ck_assert(s.failed);
-	ck_assert_str_eq(name, "ABCDEFGH");
-	free(s.data);
-}
-END_TEST
 
 /* An interruption that waits is announced again, and what the guest may touch. */
-START_TEST(port_is_told)
+TEST(port_is_told)
 {
 	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, NULL, NULL);
 	struct iucv_parm parm = { .vmid = "LINUX001" };
@@ -385,10 +375,9 @@ START_TEST(port_is_told)
 	ck_assert_uint_ge(fx.storage_changes, 1);
 	free(image);
 }
-END_TEST
 
 /* SplitMix64 from 1234567 on, as others have published it; where it is, is a part of the state. */
-START_TEST(random_as_published)
+TEST(random_as_published)
 {
 	static const uint64_t published[] = {
 		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
@@ -408,32 +397,4 @@ START_TEST(random_as_published)
 		ck_assert_uint_eq(cp_random(fx.cp), published[i]);
 		free(images[i]);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("state");
-	TCase *tc = tcase_create("primitives"), *image = tcase_create("image");
-
-	tcase_add_test(tc, primitives);
-	tcase_add_test(tc, wrong_values);
-	tcase_add_test(tc, large);
-	tcase_add_test(tc, names_can_be_shown);
-	tcase_add_checked_fixture(image, fx_setup, fx_teardown);
-	tcase_add_test(image, header);
-	tcase_add_test(image, same_again);
-	tcase_add_test(image, damaged);
-	tcase_add_test(image, truncated);
-	tcase_add_test(image, sentences);
-	tcase_add_loop_test(image, other_configuration, 0, 6);
-	tcase_add_loop_test(image, other_spool_statements, 0, 7);
-	tcase_add_test(image, eight_spool_statements);
-	tcase_add_test(image, refused_changes_nothing);
-	tcase_add_test(image, storage_that_the_emulator_lacks);
-	tcase_add_test(image, port_is_told);
-	tcase_add_test(image, random_as_published);
-	suite_add_tcase(suite, tc);
-	suite_add_tcase(suite, image);
-	return check_run_suite(suite);
 }

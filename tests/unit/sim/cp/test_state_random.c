@@ -485,11 +485,17 @@ static void ck_worth_it(void)
 	ck_assert_uint_gt(w.delivered, 0);
 }
 
+static void setup(void)
+{
+	fx_setup_with(options);
+}
+
+CASE("steps", setup, fx_teardown);
+
 /* Sequences in which much comes to pass. */
 static const uint64_t seeds[] = { 5, 17, 26, 43, 54 };
-#define SEEDS ((int)(sizeof(seeds) / sizeof(seeds[0])))
 
-START_TEST(every_step)
+TEST_EACH(every_step, seeds)
 {
 	static size_t starts[STEPS];
 	size_t len, expected_len;
@@ -519,22 +525,4 @@ START_TEST(every_step)
 	}
 	free(expected);
 	free(trace);
-}
-END_TEST
-
-static void setup(void)
-{
-	fx_setup_with(options);
-}
-
-int main(void)
-{
-	Suite *suite = suite_create("state, sequences by chance");
-	TCase *tc = tcase_create("steps");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(tc, every_step, 0, SEEDS);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -109,6 +109,10 @@ static void setup(void)
 					     NULL });
 }
 
+FX_REPLAY_TRACES;
+
+CASE("sthyi", setup, fx_teardown);
+
 /* Section 0 to 3 of the header: machine, partition, hypervisor, guest. */
 static const uint8_t *section(unsigned int number, uint16_t size)
 {
@@ -120,7 +124,7 @@ static const uint8_t *section(unsigned int number, uint16_t size)
 	return response + at;
 }
 
-START_TEST(header)
+TEST(header)
 {
 	/* One hypervisor and its guest; sections follow each other without a gap. */
 	static const uint8_t expected[48] = {
@@ -138,9 +142,8 @@ START_TEST(header)
 	ck_assert_uint_eq(fx.gr[4], 0x5000);
 	ck_assert_uint_eq(fx.gr[5], 0);
 }
-END_TEST
 
-START_TEST(machine_section)
+TEST(machine_section)
 {
 	const uint8_t *at;
 
@@ -159,9 +162,8 @@ START_TEST(machine_section)
 	for (unsigned int i = MACHINE_ZIIPS; i < MACHINE_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
-END_TEST
 
-START_TEST(partition_section)
+TEST(partition_section)
 {
 	const uint8_t *at;
 
@@ -178,9 +180,8 @@ START_TEST(partition_section)
 	for (unsigned int i = PARTITION_CAPS; i < PARTITION_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
-END_TEST
 
-START_TEST(hypervisor_section)
+TEST(hypervisor_section)
 {
 	static const uint8_t zvmlab[] = { 0xe9, 0xe5, 0xd4, 0xd3, 0xc1, 0xc2, 0x40, 0x40 };
 	const uint8_t *at;
@@ -201,9 +202,8 @@ START_TEST(hypervisor_section)
 	ck_assert_mem_eq(at + HYPERVISOR_AUTHORIZED, "\x80\0\0\0\0\0\0\0", 8);
 	ck_assert_uint_eq(get_be64(at + HYPERVISOR_ZIIPS), 0);
 }
-END_TEST
 
-START_TEST(guest_section)
+TEST(guest_section)
 {
 	static const uint8_t tux[] = { 0xe3, 0xe4, 0xe7, 0x40, 0x40, 0x40, 0x40, 0x40 };
 	const uint8_t *at;
@@ -221,9 +221,8 @@ START_TEST(guest_section)
 	for (unsigned int i = GUEST_POOL_CAPS; i < GUEST_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
-END_TEST
 
-START_TEST(dedicated_cpus)
+TEST(dedicated_cpus)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "cpus", "3", "machine", "8561 T01 DEDICATED", NULL });
@@ -232,10 +231,9 @@ START_TEST(dedicated_cpus)
 	ck_assert_uint_eq(get_be32(section(1, PARTITION_SIZE) + PARTITION_SHARED), 3);
 	ck_assert_uint_eq(get_be16(section(2, HYPERVISOR_SIZE) + HYPERVISOR_SHARED), 3);
 }
-END_TEST
 
 /* The guest's name and its CPUs, as CP gives them elsewhere. */
-START_TEST(agrees_with_stsi_and_diagnose_204)
+TEST(agrees_with_stsi_and_diagnose_204)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 64 };
 	static uint8_t sysib[PAGE];
@@ -255,9 +253,8 @@ START_TEST(agrees_with_stsi_and_diagnose_204)
 	ck_assert_mem_eq(at + GUEST_USERID, partitions + DIAG204_NAME, 8);
 	ck_assert_uint_eq(get_be16(at + GUEST_SHARED), partitions[DIAG204_CPUS]);
 }
-END_TEST
 
-START_TEST(registers)
+TEST(registers)
 {
 	for (unsigned int r1 = 0; r1 < 16; r1++) {
 		for (unsigned int r2 = 0; r2 < 16; r2++) {
@@ -278,9 +275,8 @@ START_TEST(registers)
 		}
 	}
 }
-END_TEST
 
-START_TEST(function_codes)
+TEST(function_codes)
 {
 	for (uint64_t code = 1; code < 0x10000; code += code < 16 ? 1 : 97) {
 		/* What lies at the address does not matter, nor where it is. */
@@ -295,9 +291,8 @@ START_TEST(function_codes)
 	ck_cc(sthyi(UINT64_C(0xffffffffffff0007), 0x5000), 3);
 	ck_assert_uint_eq(fx.gr[5], 4);
 }
-END_TEST
 
-START_TEST(alignment)
+TEST(alignment)
 {
 	for (unsigned int bit = 0; bit < 12; bit++) {
 		ck_pgm(sthyi(0, 0x5000 | 1u << bit), PGM_SPECIFICATION);
@@ -307,9 +302,8 @@ START_TEST(alignment)
 	/* Where the page is, is the port's business. */
 	ck_cc(sthyi(0, UINT64_MAX - 0xfff), 0);
 }
-END_TEST
 
-START_TEST(problem_state)
+TEST(problem_state)
 {
 	fx.gr[6] = 0;
 	fx.gr[8] = 0x7000;
@@ -317,9 +311,8 @@ START_TEST(problem_state)
 	ck_assert_uint_eq(get_be16(response + HEADER_TOTAL), 336);
 	ck_pgm(sthyi_on(1, 6, 9, true), PGM_SPECIFICATION);
 }
-END_TEST
 
-START_TEST(trace_record)
+TEST(trace_record)
 {
 	ck_cc(sthyi(0, 0x5000), 0);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"cpu\":0,\"call\":\"sthyi\",\"r1\":2,\"r2\":4,"
@@ -331,27 +324,4 @@ START_TEST(trace_record)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"rc\":8,\"cc\":3}"));
 	ck_pgm(sthyi(0, 0x5001), PGM_SPECIFICATION);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"pgm\":6}"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sthyi");
-	TCase *tc = tcase_create("sthyi");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, header);
-	tcase_add_test(tc, machine_section);
-	tcase_add_test(tc, partition_section);
-	tcase_add_test(tc, hypervisor_section);
-	tcase_add_test(tc, guest_section);
-	tcase_add_test(tc, dedicated_cpus);
-	tcase_add_test(tc, agrees_with_stsi_and_diagnose_204);
-	tcase_add_test(tc, registers);
-	tcase_add_test(tc, function_codes);
-	tcase_add_test(tc, alignment);
-	tcase_add_test(tc, problem_state);
-	tcase_add_test(tc, trace_record);
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

@@ -18,7 +18,9 @@ static void load_segment(const char *name)
 	dcss_load(fx.cp, dcss_find(fx.cp, name), false);
 }
 
-START_TEST(reads_and_writes)
+CASE("storage", fx_setup, fx_teardown);
+
+TEST(reads_and_writes)
 {
 	static const char text[] = "text";
 	char back[sizeof(text)];
@@ -28,9 +30,8 @@ START_TEST(reads_and_writes)
 	ck_assert_uint_eq(storage_read(fx.cp, CP_ABSOLUTE, 0x3000, back, sizeof(back)), 0);
 	ck_assert_str_eq(back, text);
 }
-END_TEST
 
-START_TEST(prefixing_is_the_hosts)
+TEST(prefixing_is_the_hosts)
 {
 	uint8_t byte = 0x5a, back = 0;
 
@@ -43,10 +44,9 @@ START_TEST(prefixing_is_the_hosts)
 	ck_assert_uint_eq(storage_read(fx.cp, CP_ABSOLUTE, 0x10200, &back, 1), 0);
 	ck_assert_uint_eq(back, 0x5a);
 }
-END_TEST
 
 /* A prefix area in a segment that is read-only, or that the guest has no more. */
-START_TEST(prefix_in_a_segment)
+TEST(prefix_in_a_segment)
 {
 	uint8_t byte = 0x5a;
 
@@ -67,9 +67,8 @@ START_TEST(prefix_in_a_segment)
 		fx_diag(2, 3, 0x64);
 	}
 }
-END_TEST
 
-START_TEST(across_pages_all_or_nothing)
+TEST(across_pages_all_or_nothing)
 {
 	uint8_t out[10000], in[10000];
 
@@ -83,7 +82,6 @@ START_TEST(across_pages_all_or_nothing)
 	ck_assert_uint_eq(storage_read(fx.cp, 0, HOLE - 2, in, 3), PGM_ADDRESSING);
 	ck_assert_uint_eq(in[0], 0x11);
 }
-END_TEST
 
 static const struct {
 	uint64_t addr;
@@ -108,31 +106,19 @@ static const struct {
 	{ HOLE, 0, 0 },
 };
 
-START_TEST(limits)
+TEST_EACH(limits, ranges)
 {
 	ck_assert_uint_eq(storage_check(fx.cp, 0, ranges[_i].addr, ranges[_i].len, false),
 			  ranges[_i].pgm);
 	ck_assert_uint_eq(storage_check(fx.cp, CP_ABSOLUTE, ranges[_i].addr, ranges[_i].len, true),
 			  ranges[_i].pgm);
 }
-END_TEST
 
-START_TEST(nothing_is_an_access_to_nothing)
+TEST(nothing_is_an_access_to_nothing)
 {
 	ck_assert_uint_eq(storage_read(fx.cp, 0, HOLE, NULL, 0), 0);
 	ck_assert_uint_eq(storage_write(fx.cp, 0, HOLE, NULL, 0), 0);
 }
-END_TEST
-
-START_TEST(storage_the_emulator_has_not)
-{
-	uint8_t byte = 0;
-
-	ck_assert_int_eq(cp_page_access(fx.cp, FX_STORAGE), CP_ACCESS_WRITE);
-	ck_assert_uint_eq(storage_read(fx.cp, 0, FX_STORAGE, &byte, 1), PGM_ADDRESSING);
-	ck_assert_uint_eq(storage_write(fx.cp, 0, FX_STORAGE, &byte, 1), PGM_ADDRESSING);
-}
-END_TEST
 
 static void setup_beyond(void)
 {
@@ -146,7 +132,124 @@ static void setup_types(void)
 			   "C 806-806 SC;IN 100-1FF SR", NULL });
 }
 
-START_TEST(segment_types_decide)
+TEST(sizes)
+{
+	ck_assert_uint_eq(storage_size(fx.cp), 6u << 20);
+	ck_assert_uint_eq(storage_last(fx.cp), HIGH_END - 1);
+	ck_assert_uint_eq(cp_highest_address(fx.cp), HIGH_END - 1);
+	ck_assert(storage_overlaps(fx.cp, 0, 0));
+	ck_assert(storage_overlaps(fx.cp, HOLE - 1, HOLE));
+	ck_assert(!storage_overlaps(fx.cp, HOLE, HIGH - 1));
+	ck_assert(storage_overlaps(fx.cp, HOLE, HIGH));
+	ck_assert(storage_overlaps(fx.cp, HIGH_END - 1, UINT64_MAX));
+	ck_assert(!storage_overlaps(fx.cp, HIGH_END, UINT64_MAX));
+}
+
+TEST(highest_address_of_a_segment)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "segment", "A 800-8FF SC;B FFFF0-FFFFF SC;C 1-1 SC",
+					     NULL });
+	ck_assert_uint_eq(cp_highest_address(fx.cp), UINT64_C(0xffffffff));
+}
+
+TEST(accesses_are_traced)
+{
+	uint8_t byte = 0xab;
+
+	storage_write(fx.cp, 0, 0x3000, &byte, 1);
+	ck_assert_uint_eq(fx.trace_len, 0);
+	fx.gr[1] = 0x3000;
+	ck_assert_int_eq(fx_diag(1, 2, 0x210).how, CP_PROGRAM);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"in\":[[\"3000\",\"ab000000\"]]"));
+}
+
+/* Entries of tables are in a complete trace only, and what could not be read in none. */
+TEST(entries_are_traced_on_request)
+{
+	uint8_t bytes[8];
+
+	memcpy(fx_at(0x3000, 8), "\1\2\3\4\5\6\7\10", 8);
+	for (unsigned int full = 0; full < 2; full++) {
+		fx_teardown();
+		fx_setup_with(full ? (const char *const[]){ "trace-data", "full", NULL } : NULL);
+		memcpy(fx_at(0x3000, 8), "\1\2\3\4\5\6\7\10", 8);
+		trace_begin(fx.cp, 0, "test");
+		ck_assert_uint_eq(storage_read_entry(fx.cp, 0, 0x3000, bytes, 8), 0);
+		ck_assert_uint_eq(storage_read_entry(fx.cp, 0, 0xfffff000, bytes, 8), PGM_ADDRESSING);
+		trace_end(fx.cp);
+		ck_assert((strstr(fx.trace, "[\"3000\",\"0102030405060708\"]") != NULL) == full);
+		ck_assert_ptr_null(strstr(fx.trace, "fffff000"));
+	}
+}
+
+static void save_storage(struct state *s)
+{
+	*s = (struct state){ .loading = false };
+	storage_part.state(fx.cp, s);
+	ck_assert(!s->failed);
+}
+
+TEST(save_and_load)
+{
+	const struct cp_extent extent[2] = { fx.cp->config.extent[0], fx.cp->config.extent[1] };
+	struct state s;
+
+	save_storage(&s);
+	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
+	s.loading = true;
+	storage_part.state(fx.cp, &s);
+	ck_assert(!s.failed);
+	ck_assert_uint_eq(s.pos, s.len);
+	ck_assert_uint_eq(fx.cp->config.extents, 2);
+	ck_assert_mem_eq(fx.cp->config.extent, extent, sizeof(extent));
+	ck_assert_uint_eq(fx.storage_changes, 1);
+	free(s.data);
+}
+
+/* As many extents as a guest can have. */
+TEST(save_and_load_all_extents)
+{
+	const char *const most = "0.1M 2M.1M 4M.1M 6M.1M 8M.1M 10M.1M 12M.1M 14M.1M";
+	struct state s;
+
+	ck_assert_int_eq(cp_config_parse_storage(&fx.cp->config, most, NULL, 0), 0);
+	ck_assert_uint_eq(fx.cp->config.extents, CP_MAX_EXTENTS);
+	save_storage(&s);
+	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
+	s.loading = true;
+	storage_part.state(fx.cp, &s);
+	ck_assert(!s.failed);
+	ck_assert_uint_eq(fx.cp->config.extents, CP_MAX_EXTENTS);
+	ck_assert_uint_eq(fx.cp->config.extent[CP_MAX_EXTENTS - 1].start, 14u << 20);
+	free(s.data);
+}
+
+/* Offsets in the image: tag 0, count 4, then start and size of each extent. */
+static const struct { unsigned int offset; uint8_t value; } damage[] = {
+	{ 0, 'X' }, { 7, 0 }, { 7, 9 }, { 7, 3 }, { 4, 0xff }, { 15, 1 }, { 13, 0x10 }, { 23, 1 },
+	{ 24, 0xff }, { 32, 0xff }, { 29, 0x10 },
+};
+
+TEST_EACH(damaged_image, damage)
+{
+	const struct cp_config before = fx.cp->config;
+	struct state s;
+
+	save_storage(&s);
+	ck_assert_uint_eq(s.len, 40);
+	s.data[damage[_i].offset] = damage[_i].value;
+	s.loading = true;
+	storage_part.state(fx.cp, &s);
+	ck_assert(s.failed);
+	ck_assert_mem_eq(fx.cp->config.extent, before.extent, sizeof(before.extent));
+	ck_assert_uint_eq(fx.cp->config.extents, before.extents);
+	free(s.data);
+}
+
+CASE("types", setup_types, fx_teardown);
+
+TEST(segment_types_decide)
 {
 	static const bool writable[7] = { true, true, false, false, true, true, false };
 	uint8_t byte = 1;
@@ -165,9 +268,8 @@ START_TEST(segment_types_decide)
 	ck_assert_int_eq(cp_page_access(fx.cp, FX_SEGMENT_START - 1), CP_ACCESS_NONE);
 	ck_assert_int_eq(cp_page_access(fx.cp, FX_SEGMENT_START + 0x7000), CP_ACCESS_NONE);
 }
-END_TEST
 
-START_TEST(segment_inside_storage_prevails)
+TEST(segment_inside_storage_prevails)
 {
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x100000), CP_ACCESS_WRITE);
 	load_segment("IN");
@@ -179,157 +281,14 @@ START_TEST(segment_inside_storage_prevails)
 	load_segment("C");
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
 }
-END_TEST
 
-START_TEST(sizes)
+CASE("beyond", setup_beyond, fx_teardown);
+
+TEST(storage_the_emulator_has_not)
 {
-	ck_assert_uint_eq(storage_size(fx.cp), 6u << 20);
-	ck_assert_uint_eq(storage_last(fx.cp), HIGH_END - 1);
-	ck_assert_uint_eq(cp_highest_address(fx.cp), HIGH_END - 1);
-	ck_assert(storage_overlaps(fx.cp, 0, 0));
-	ck_assert(storage_overlaps(fx.cp, HOLE - 1, HOLE));
-	ck_assert(!storage_overlaps(fx.cp, HOLE, HIGH - 1));
-	ck_assert(storage_overlaps(fx.cp, HOLE, HIGH));
-	ck_assert(storage_overlaps(fx.cp, HIGH_END - 1, UINT64_MAX));
-	ck_assert(!storage_overlaps(fx.cp, HIGH_END, UINT64_MAX));
-}
-END_TEST
+	uint8_t byte = 0;
 
-START_TEST(highest_address_of_a_segment)
-{
-	fx_teardown();
-	fx_setup_with((const char *const[]){ "segment", "A 800-8FF SC;B FFFF0-FFFFF SC;C 1-1 SC",
-					     NULL });
-	ck_assert_uint_eq(cp_highest_address(fx.cp), UINT64_C(0xffffffff));
-}
-END_TEST
-
-START_TEST(accesses_are_traced)
-{
-	uint8_t byte = 0xab;
-
-	storage_write(fx.cp, 0, 0x3000, &byte, 1);
-	ck_assert_uint_eq(fx.trace_len, 0);
-	fx.gr[1] = 0x3000;
-	ck_assert_int_eq(fx_diag(1, 2, 0x210).how, CP_PROGRAM);
-	ck_assert_ptr_nonnull(strstr(fx.trace, "\"in\":[[\"3000\",\"ab000000\"]]"));
-}
-END_TEST
-
-/* Entries of tables are in a complete trace only, and what could not be read in none. */
-START_TEST(entries_are_traced_on_request)
-{
-	uint8_t bytes[8];
-
-	memcpy(fx_at(0x3000, 8), "\1\2\3\4\5\6\7\10", 8);
-	for (unsigned int full = 0; full < 2; full++) {
-		fx_teardown();
-		fx_setup_with(full ? (const char *const[]){ "trace-data", "full", NULL } : NULL);
-		memcpy(fx_at(0x3000, 8), "\1\2\3\4\5\6\7\10", 8);
-		trace_begin(fx.cp, 0, "test");
-		ck_assert_uint_eq(storage_read_entry(fx.cp, 0, 0x3000, bytes, 8), 0);
-		ck_assert_uint_eq(storage_read_entry(fx.cp, 0, 0xfffff000, bytes, 8), PGM_ADDRESSING);
-		trace_end(fx.cp);
-		ck_assert((strstr(fx.trace, "[\"3000\",\"0102030405060708\"]") != NULL) == full);
-		ck_assert_ptr_null(strstr(fx.trace, "fffff000"));
-	}
-}
-END_TEST
-
-static void save_storage(struct state *s)
-{
-	*s = (struct state){ .loading = false };
-	storage_part.state(fx.cp, s);
-	ck_assert(!s->failed);
-}
-
-START_TEST(save_and_load)
-{
-	const struct cp_extent extent[2] = { fx.cp->config.extent[0], fx.cp->config.extent[1] };
-	struct state s;
-
-	save_storage(&s);
-	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
-	s.loading = true;
-	storage_part.state(fx.cp, &s);
-	ck_assert(!s.failed);
-	ck_assert_uint_eq(s.pos, s.len);
-	ck_assert_uint_eq(fx.cp->config.extents, 2);
-	ck_assert_mem_eq(fx.cp->config.extent, extent, sizeof(extent));
-	ck_assert_uint_eq(fx.storage_changes, 1);
-	free(s.data);
-}
-END_TEST
-
-/* As many extents as a guest can have. */
-START_TEST(save_and_load_all_extents)
-{
-	const char *const most = "0.1M 2M.1M 4M.1M 6M.1M 8M.1M 10M.1M 12M.1M 14M.1M";
-	struct state s;
-
-	ck_assert_int_eq(cp_config_parse_storage(&fx.cp->config, most, NULL, 0), 0);
-	ck_assert_uint_eq(fx.cp->config.extents, CP_MAX_EXTENTS);
-	save_storage(&s);
-	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
-	s.loading = true;
-	storage_part.state(fx.cp, &s);
-	ck_assert(!s.failed);
-	ck_assert_uint_eq(fx.cp->config.extents, CP_MAX_EXTENTS);
-	ck_assert_uint_eq(fx.cp->config.extent[CP_MAX_EXTENTS - 1].start, 14u << 20);
-	free(s.data);
-}
-END_TEST
-
-/* Offsets in the image: tag 0, count 4, then start and size of each extent. */
-static const struct { unsigned int offset; uint8_t value; } damage[] = {
-	{ 0, 'X' }, { 7, 0 }, { 7, 9 }, { 7, 3 }, { 4, 0xff }, { 15, 1 }, { 13, 0x10 }, { 23, 1 },
-	{ 24, 0xff }, { 32, 0xff }, { 29, 0x10 },
-};
-
-START_TEST(damaged_image)
-{
-	const struct cp_config before = fx.cp->config;
-	struct state s;
-
-	save_storage(&s);
-	ck_assert_uint_eq(s.len, 40);
-	s.data[damage[_i].offset] = damage[_i].value;
-	s.loading = true;
-	storage_part.state(fx.cp, &s);
-	ck_assert(s.failed);
-	ck_assert_mem_eq(fx.cp->config.extent, before.extent, sizeof(before.extent));
-	ck_assert_uint_eq(fx.cp->config.extents, before.extents);
-	free(s.data);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("storage");
-	TCase *tc = tcase_create("storage"), *types = tcase_create("types");
-	TCase *beyond = tcase_create("beyond");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, reads_and_writes);
-	tcase_add_test(tc, prefixing_is_the_hosts);
-	tcase_add_test(tc, prefix_in_a_segment);
-	tcase_add_test(tc, across_pages_all_or_nothing);
-	tcase_add_loop_test(tc, limits, 0, sizeof(ranges) / sizeof(ranges[0]));
-	tcase_add_test(tc, nothing_is_an_access_to_nothing);
-	tcase_add_test(tc, sizes);
-	tcase_add_test(tc, highest_address_of_a_segment);
-	tcase_add_test(tc, accesses_are_traced);
-	tcase_add_test(tc, entries_are_traced_on_request);
-	tcase_add_test(tc, save_and_load);
-	tcase_add_test(tc, save_and_load_all_extents);
-	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
-	suite_add_tcase(suite, tc);
-	tcase_add_checked_fixture(types, setup_types, fx_teardown);
-	tcase_add_test(types, segment_types_decide);
-	tcase_add_test(types, segment_inside_storage_prevails);
-	suite_add_tcase(suite, types);
-	tcase_add_checked_fixture(beyond, setup_beyond, fx_teardown);
-	tcase_add_test(beyond, storage_the_emulator_has_not);
-	suite_add_tcase(suite, beyond);
-	return check_run_suite(suite);
+	ck_assert_int_eq(cp_page_access(fx.cp, FX_STORAGE), CP_ACCESS_WRITE);
+	ck_assert_uint_eq(storage_read(fx.cp, 0, FX_STORAGE, &byte, 1), PGM_ADDRESSING);
+	ck_assert_uint_eq(storage_write(fx.cp, 0, FX_STORAGE, &byte, 1), PGM_ADDRESSING);
 }

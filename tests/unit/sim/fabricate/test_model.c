@@ -9,6 +9,8 @@ static void setup(void)
 	mc_fill(&s);
 }
 
+CASE("model", setup, NULL);
+
 /* Of every processor that was never off: all its time is accounted for. */
 static void ck_time(const struct model *m)
 {
@@ -112,7 +114,7 @@ static void ck_run(struct model *m)
 	}
 }
 
-START_TEST(everything_adds_up)
+TEST(everything_adds_up)
 {
 	struct model *m = mc_open(&s);
 
@@ -122,10 +124,9 @@ START_TEST(everything_adds_up)
 	ck_assert_uint_gt(m->device[0].bytes_out, 0);
 	model_close(m);
 }
-END_TEST
 
 /* Storage for a third of what users want: pages come and go, none is lost. */
-START_TEST(storage_is_short)
+TEST(storage_is_short)
 {
 	struct model *m;
 
@@ -136,9 +137,8 @@ START_TEST(storage_is_short)
 	ck_assert_uint_gt(m->user[0].page_reads, 1000);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(storage_without_paging)
+TEST(storage_without_paging)
 {
 	struct model *m;
 
@@ -154,10 +154,9 @@ START_TEST(storage_without_paging)
 	ck_assert_uint_eq(m->user[0].page_reads, 0);
 	model_close(m);
 }
-END_TEST
 
 /* Three users of one IFL want all of it: shares of 200, 400 and 600 decide. */
-START_TEST(shares_decide)
+TEST(shares_decide)
 {
 	struct model *m;
 	uint64_t all;
@@ -178,9 +177,8 @@ START_TEST(shares_decide)
 	ck_assert(m->user[1].s.flags & IS_CUT);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(paths_carry_so_much)
+TEST(paths_carry_so_much)
 {
 	struct model *m;
 	uint64_t before;
@@ -204,9 +202,8 @@ START_TEST(paths_carry_so_much)
 	ck_assert_uint_eq(m->device[2].starts, before);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(who_logs_off_leaves_nothing)
+TEST(who_logs_off_leaves_nothing)
 {
 	struct model *m;
 	uint64_t before;
@@ -231,7 +228,6 @@ START_TEST(who_logs_off_leaves_nothing)
 	ck_assert_uint_eq(m->user[0].s.flags, 0);
 	model_close(m);
 }
-END_TEST
 
 /* To the end of the second, and what happens then. */
 static void go_to(struct model *m, uint32_t second)
@@ -241,7 +237,7 @@ static void go_to(struct model *m, uint32_t second)
 	model_act(m);
 }
 
-START_TEST(what_happens_is_over_some_time)
+TEST(what_happens_is_over_some_time)
 {
 	uint64_t before, usual;
 	struct model *m;
@@ -264,9 +260,8 @@ START_TEST(what_happens_is_over_some_time)
 	ck_assert_uint_lt(m->user[0].total_time - before, 2 * usual);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(off_and_on_again)
+TEST(off_and_on_again)
 {
 	struct model *m;
 	uint64_t user_time, starts, wait;
@@ -296,9 +291,8 @@ START_TEST(off_and_on_again)
 	ck_assert_uint_gt(m->device[1].starts, starts);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(portions_add_up)
+TEST(portions_add_up)
 {
 	const uint64_t weight[] = { 0, 1, 1, 3, 7, UINT64_C(1) << 40, 0 };
 	uint64_t all = 0;
@@ -318,9 +312,8 @@ START_TEST(portions_add_up)
 		ck_assert_uint_eq(sum, total);
 	}
 }
-END_TEST
 
-START_TEST(rests_are_kept)
+TEST(rests_are_kept)
 {
 	uint64_t rest = 0, sum = 0;
 
@@ -329,25 +322,4 @@ START_TEST(rests_are_kept)
 		sum += amount(1, LOAD_ONE, 1000, &rest);
 	ck_assert_uint_eq(sum, 3);
 	ck_assert_uint_eq(rest, 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("model");
-	TCase *tc = tcase_create("model");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, everything_adds_up);
-	tcase_add_test(tc, storage_is_short);
-	tcase_add_test(tc, storage_without_paging);
-	tcase_add_test(tc, shares_decide);
-	tcase_add_test(tc, paths_carry_so_much);
-	tcase_add_test(tc, who_logs_off_leaves_nothing);
-	tcase_add_test(tc, what_happens_is_over_some_time);
-	tcase_add_test(tc, off_and_on_again);
-	tcase_add_test(tc, portions_add_up);
-	tcase_add_test(tc, rests_are_kept);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

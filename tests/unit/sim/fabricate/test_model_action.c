@@ -10,6 +10,8 @@ static void setup(void)
 	s.config.frames = 40000;
 }
 
+CASE("actions", setup, NULL);
+
 /* To the second, by steps of at most 15 s; actions that are due then have happened. */
 static void go_to(struct model *m, uint32_t second)
 {
@@ -29,7 +31,7 @@ static struct model *worked(void)
 	return m;
 }
 
-START_TEST(logging_on)
+TEST(logging_on)
 {
 	struct user wanted = { 0 };
 	struct model *m;
@@ -61,9 +63,8 @@ START_TEST(logging_on)
 	ck_assert_uint_eq(m->user[2].s.flags, 0);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(logging_on_without_a_network)
+TEST(logging_on_without_a_network)
 {
 	struct model *m;
 
@@ -75,10 +76,9 @@ START_TEST(logging_on_without_a_network)
 	ck_assert_uint_eq(m->user[1].s.events, CAME);
 	model_close(m);
 }
-END_TEST
 
 /* That everybody would fit was tried; who is not there yet has left nothing. */
-START_TEST(nobody_before_he_logs_on)
+TEST(nobody_before_he_logs_on)
 {
 	struct model *m;
 
@@ -88,9 +88,8 @@ START_TEST(nobody_before_he_logs_on)
 	ck_assert_uint_ne(m->user[1].s.flags, 0);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(logging_off)
+TEST(logging_off)
 {
 	uint64_t resident, slots;
 	struct model *m;
@@ -125,9 +124,8 @@ START_TEST(logging_off)
 	ck_assert(m->user[3].s.flags & IS_ON);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(load_and_runaways)
+TEST(load_and_runaways)
 {
 	struct model *m;
 
@@ -152,10 +150,9 @@ START_TEST(load_and_runaways)
 	ck_assert_uint_eq(m->user[3].s.flags, 0);
 	model_close(m);
 }
-END_TEST
 
 /* On what is on, and off what is off, nothing happens; any value but 0 is on. */
-START_TEST(varying)
+TEST(varying)
 {
 	struct model *m;
 
@@ -186,10 +183,9 @@ START_TEST(varying)
 		ck_assert_uint_eq(m->device[i].s.events, i == 2 ? CAME : 0);
 	model_close(m);
 }
-END_TEST
 
 /* The path goes for all devices that have it; which of theirs it is differs. */
-START_TEST(paths)
+TEST(paths)
 {
 	static const uint8_t before[] = { 0x80, 0xc0, 0xff, 0x80 };
 	static const uint8_t without[] = { 0x80, 0x80, 0xfe, 0x00 };
@@ -217,10 +213,9 @@ START_TEST(paths)
 	}
 	model_close(m);
 }
-END_TEST
 
 /* Until the rate changes it is the one from before. */
-START_TEST(readers)
+TEST(readers)
 {
 	struct record_writer w;
 	struct model_set set;
@@ -243,10 +238,9 @@ START_TEST(readers)
 	ck_assert_uint_eq(m->segment.outstanding, 0);
 	model_close(m);
 }
-END_TEST
 
 /* A command waits until it is recorded; what is later waits, too. */
-START_TEST(commands_one_by_one)
+TEST(commands_one_by_one)
 {
 	struct model *m;
 
@@ -276,10 +270,9 @@ START_TEST(commands_one_by_one)
 	ck_assert_ptr_null(m->change);
 	model_close(m);
 }
-END_TEST
 
 /* Commands at the very beginning say what domains there are; none of them is recorded. */
-START_TEST(commands_at_the_beginning)
+TEST(commands_at_the_beginning)
 {
 	struct model *m;
 
@@ -292,9 +285,8 @@ START_TEST(commands_at_the_beginning)
 	ck_assert_ptr_null(m->change);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(observed)
+TEST(observed)
 {
 	struct model *m = mc_open(&s);
 
@@ -317,10 +309,9 @@ START_TEST(observed)
 	}
 	model_close(m);
 }
-END_TEST
 
 /* With every interval, with every action, every 15 s, at the end. */
-START_TEST(ends_of_steps)
+TEST(ends_of_steps)
 {
 	static const uint64_t ends[] = { 7, 15, 20, 30, 40, 41, 45, 60, 75, 80, 90, 99 };
 	struct model *m;
@@ -341,10 +332,9 @@ START_TEST(ends_of_steps)
 	}
 	model_close(m);
 }
-END_TEST
 
 /* So many seeks a second, all of them to be recorded. */
-START_TEST(seeks_of_a_step)
+TEST(seeks_of_a_step)
 {
 	struct model *m;
 
@@ -361,28 +351,4 @@ START_TEST(seeks_of_a_step)
 	go_to(m, 30);
 	ck_assert_uint_eq(m->storm_left, 70);
 	model_close(m);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("actions of the model");
-	TCase *tc = tcase_create("actions");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, logging_on);
-	tcase_add_test(tc, logging_on_without_a_network);
-	tcase_add_test(tc, nobody_before_he_logs_on);
-	tcase_add_test(tc, logging_off);
-	tcase_add_test(tc, load_and_runaways);
-	tcase_add_test(tc, varying);
-	tcase_add_test(tc, paths);
-	tcase_add_test(tc, readers);
-	tcase_add_test(tc, commands_one_by_one);
-	tcase_add_test(tc, commands_at_the_beginning);
-	tcase_add_test(tc, observed);
-	tcase_add_test(tc, ends_of_steps);
-	tcase_add_test(tc, seeks_of_a_step);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -158,6 +158,8 @@ static void setup(void)
 	s.user[4].logged_on = 0;
 }
 
+CASE("fields", setup, NULL);
+
 static void put(uint8_t *at, unsigned int width, uint64_t value)
 {
 	for (unsigned int i = width; i > 0; i--, value >>= 8)
@@ -241,7 +243,7 @@ static unsigned int all_records(const struct model_set *set)
 	return n;
 }
 
-START_TEST(samples_field_by_field)
+TEST(samples_field_by_field)
 {
 	struct model_set set;
 	struct model *m;
@@ -268,7 +270,6 @@ START_TEST(samples_field_by_field)
 	ck_assert_uint_eq(sets, 11);
 	model_close(m);
 }
-END_TEST
 
 /* D1R14: one of each domain that is enabled, S or E, its number. */
 static void ck_domains(const struct model_set *set, uint32_t domains, uint8_t profile)
@@ -291,7 +292,7 @@ static void ck_domains(const struct model_set *set, uint32_t domains, uint8_t pr
 	ck_assert_uint_eq(mc_count(set, 1, 14), nth);
 }
 
-START_TEST(configurations_field_by_field)
+TEST(configurations_field_by_field)
 {
 	struct model_set set;
 	struct model *m;
@@ -318,7 +319,6 @@ START_TEST(configurations_field_by_field)
 	ck_assert_uint_eq(all_records(&set), 1 + others(&set));
 	model_close(m);
 }
-END_TEST
 
 /* What a user's page says; its places are this test's. */
 static const char activity_page[] =
@@ -380,7 +380,7 @@ static void ck_activity(const struct model *m, const struct model_set *set, uint
 	}
 }
 
-START_TEST(samples_of_users_by_page)
+TEST(samples_of_users_by_page)
 {
 	uint64_t last[16] = { 0 };
 	unsigned int taken = 0;
@@ -402,7 +402,6 @@ START_TEST(samples_of_users_by_page)
 	ck_assert_uint_gt(last[1], 0);
 	model_close(m);
 }
-END_TEST
 
 /* Who it is that an event tells of: by the field that has its name or number. */
 static const void *subject_of(const struct model *m, const struct contract *c, const uint8_t *r)
@@ -432,7 +431,7 @@ static uint64_t moment(const struct model *m, const struct contract *c, const vo
 	return end - 2 * TOD_MILLISECOND;
 }
 
-START_TEST(events_field_by_field)
+TEST(events_field_by_field)
 {
 	unsigned int seen[COUNT(events)] = { 0 };
 	struct model_set set;
@@ -472,7 +471,6 @@ START_TEST(events_field_by_field)
 			      events[i].number);
 	model_close(m);
 }
-END_TEST
 
 /* The last seek of a block is the last for which a number was drawn: it decides all of it. */
 static void ck_drawn(const uint8_t *seek, const struct model *m)
@@ -488,7 +486,7 @@ static void ck_drawn(const uint8_t *seek, const struct model *m)
 }
 
 /* Seeks of a storm: one after the other, of users on disks, each from where the last one went. */
-START_TEST(seeks_field_by_field)
+TEST(seeks_field_by_field)
 {
 	const struct contract *c = &events[12];
 	uint64_t before = 0, count = 0;
@@ -527,7 +525,6 @@ START_TEST(seeks_field_by_field)
 	ck_assert_uint_eq(count, 60 * 700);
 	model_close(m);
 }
-END_TEST
 
 static void ck_bytes(uint64_t value, unsigned int width, const char *text)
 {
@@ -540,7 +537,7 @@ static void ck_bytes(uint64_t value, unsigned int width, const char *text)
 }
 
 /* What the figures are at the beginning is what the configuration says. */
-START_TEST(devices_as_configured)
+TEST(devices_as_configured)
 {
 	static const uint32_t kind[] = { IS_OSA, 0, IS_SCSI, IS_PAGING };
 	static const uint8_t mask[] = { 0x80, 0xc0, 0x80, 0x80 };
@@ -566,9 +563,8 @@ START_TEST(devices_as_configured)
 	ck_assert_uint_eq(m->disk[1], 2);
 	model_close(m);
 }
-END_TEST
 
-START_TEST(users_as_configured)
+TEST(users_as_configured)
 {
 	struct model *m = mc_open(&s);
 
@@ -595,9 +591,8 @@ START_TEST(users_as_configured)
 	}
 	model_close(m);
 }
-END_TEST
 
-START_TEST(system_as_configured)
+TEST(system_as_configured)
 {
 	struct model *m = mc_open(&s);
 	const struct system *y = &m->system;
@@ -633,10 +628,9 @@ START_TEST(system_as_configured)
 	ck_assert_uint_eq(m->system.bytes, 0xfffff000);
 	model_close(m);
 }
-END_TEST
 
 /* Names of the greatest length. */
-START_TEST(names_of_8_characters)
+TEST(names_of_8_characters)
 {
 	struct model *m;
 
@@ -649,10 +643,9 @@ START_TEST(names_of_8_characters)
 	ck_bytes(m->device[1].volume, 6, "VOLUME");
 	model_close(m);
 }
-END_TEST
 
 /* D0R3 has 492 bytes in z/VM 5.3.  What is first stays; neighbours touch it; the header is no field's. */
-START_TEST(fields_that_overlap)
+TEST(fields_that_overlap)
 {
 	static const struct binding bindings[] = {
 		AT(40, 8, system, now), AT(47, 1, system, users), AT(47, 8, system, users),
@@ -682,25 +675,4 @@ START_TEST(fields_that_overlap)
 		ck_assert_uint_eq(plans.plan[0].put[i].from, placed[i].from);
 		ck_assert_uint_eq(plans.plan[0].put[i].width, placed[i].width);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fields of the model's records");
-	TCase *tc = tcase_create("fields");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, samples_field_by_field);
-	tcase_add_test(tc, samples_of_users_by_page);
-	tcase_add_test(tc, configurations_field_by_field);
-	tcase_add_test(tc, events_field_by_field);
-	tcase_add_test(tc, seeks_field_by_field);
-	tcase_add_test(tc, fields_that_overlap);
-	tcase_add_test(tc, devices_as_configured);
-	tcase_add_test(tc, users_as_configured);
-	tcase_add_test(tc, system_as_configured);
-	tcase_add_test(tc, names_of_8_characters);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

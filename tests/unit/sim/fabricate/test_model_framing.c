@@ -33,6 +33,8 @@ static void setup(void)
 	memset(&sum, 0, sizeof(sum));
 }
 
+CASE("framing", setup, NULL);
+
 static void mark(uint32_t kind, uint32_t first, uint32_t pages, bool used)
 {
 	for (uint32_t i = first; i < first + pages; i++) {
@@ -203,7 +205,7 @@ static void ck_run(struct model *m)
 }
 
 /* Control elements and frames go round and round. */
-START_TEST(around_the_areas)
+TEST(around_the_areas)
 {
 	s.config.seconds = 3600;
 	s.config.interval = 6;
@@ -212,10 +214,9 @@ START_TEST(around_the_areas)
 	ck_assert_uint_eq(sum.sets_lost, 0);
 	ck_assert_uint_gt(sum.sets, 1000);
 }
-END_TEST
 
 /* Samples get no room at times: they are lost, their numbers, too. */
-START_TEST(samples_are_lost)
+TEST(samples_are_lost)
 {
 	s.config.seconds = 1800;
 	s.config.interval = 6;
@@ -226,7 +227,6 @@ START_TEST(samples_are_lost)
 	ck_assert_uint_gt(sum.sets_lost, 20);
 	ck_assert_uint_gt(sum.sets, 100);
 }
-END_TEST
 
 /* Seeks alone: each is in a block, or counted by a D1R3. */
 static void storm(struct model *m, uint32_t seconds, uint32_t rate)
@@ -264,7 +264,7 @@ static void storm(struct model *m, uint32_t seconds, uint32_t rate)
 }
 
 /* At any rate of reading, whatever size of a block. */
-START_TEST(storms)
+TEST_LOOP(storms, 0, 8)
 {
 	static const struct {
 		uint32_t reader, block, rate, partition;
@@ -286,10 +286,9 @@ START_TEST(storms)
 	storm(begin(), 60, runs[_i].rate);
 	ck_assert(runs[_i].suspended == (sum.suspensions > 0));
 }
-END_TEST
 
 /* Of blocks: full, or a second old, or the last of a step; seeks at equal distances. */
-START_TEST(blocks_and_moments)
+TEST(blocks_and_moments)
 {
 	const uint64_t rate = 400, each = rate * 15;
 	const uint64_t apart = (15000 - 2) * TOD_MILLISECOND / each;
@@ -326,7 +325,6 @@ START_TEST(blocks_and_moments)
 	ck_assert_uint_eq(seek, 30 * rate);
 	model_close(m);
 }
-END_TEST
 
 /* Records of @number in @domain, all of them between the two seconds, the later one included. */
 static unsigned int count_between(const struct model_set *set, unsigned int domain,
@@ -345,7 +343,7 @@ static unsigned int count_between(const struct model_set *set, unsigned int doma
 }
 
 /* Wherever blocks end, between any two records of a step: nothing is lost, late, or there twice. */
-START_TEST(blocks_that_end_anywhere)
+TEST(blocks_that_end_anywhere)
 {
 	for (uint32_t rate = 64; rate < 128; rate++) {
 		unsigned int seeks = 0, processors = 0, devices = 0, users = 0;
@@ -377,10 +375,9 @@ START_TEST(blocks_that_end_anywhere)
 		ck_assert_uint_eq(users, MC_USERS);
 	}
 }
-END_TEST
 
 /* A slow storm: blocks go when they are a second old. */
-START_TEST(blocks_of_a_second)
+TEST(blocks_of_a_second)
 {
 	unsigned int blocks = 0;
 	struct model_set set;
@@ -400,10 +397,9 @@ START_TEST(blocks_of_a_second)
 	ck_assert_uint_eq(blocks, 28);
 	model_close(m);
 }
-END_TEST
 
 /* The block goes before the seek that comes when it is due, and waits for one that comes earlier. */
-START_TEST(due_to_the_unit)
+TEST(due_to_the_unit)
 {
 	for (unsigned int early = 0; early < 2; early++) {
 		struct model_set set;
@@ -425,10 +421,9 @@ START_TEST(due_to_the_unit)
 		model_close(m);
 	}
 }
-END_TEST
 
 /* No seek without a disk, or without a user. */
-START_TEST(storms_of_nobody)
+TEST_LOOP(storms_of_nobody, 0, 2)
 {
 	struct model_set set;
 	struct model *m;
@@ -444,7 +439,6 @@ START_TEST(storms_of_nobody)
 		ck_assert_uint_ne(set.kind, AREA_EVENT);
 	model_close(m);
 }
-END_TEST
 
 /* A set of @bytes, as the model delivers it; false: it is lost. */
 static bool deliver(struct model *m, uint32_t kind, uint32_t bytes, struct model_set *set)
@@ -461,7 +455,7 @@ static bool deliver(struct model *m, uint32_t kind, uint32_t bytes, struct model
 }
 
 /* Who reads 7 bytes a millisecond has 700 of them after 100, and no more than there is. */
-START_TEST(reading)
+TEST(reading)
 {
 	struct segment *segment;
 	struct model_set set;
@@ -500,10 +494,9 @@ START_TEST(reading)
 	ck_assert_uint_eq(segment->outstanding, 0);
 	model_close(m);
 }
-END_TEST
 
 /* 255 sets are unread at most; the next one is lost, its number is not given again. */
-START_TEST(the_256th)
+TEST(the_256th)
 {
 	struct model_totals totals;
 	struct model_set set;
@@ -525,25 +518,4 @@ START_TEST(the_256th)
 	ck_assert(deliver(m, AREA_EVENT, 100, &set));
 	ck_assert_uint_eq(set.number, 258);
 	model_close(m);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("framing of the model's sets");
-	TCase *tc = tcase_create("framing");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, around_the_areas);
-	tcase_add_test(tc, samples_are_lost);
-	tcase_add_loop_test(tc, storms, 0, 8);
-	tcase_add_test(tc, blocks_and_moments);
-	tcase_add_test(tc, blocks_that_end_anywhere);
-	tcase_add_test(tc, blocks_of_a_second);
-	tcase_add_test(tc, due_to_the_unit);
-	tcase_add_loop_test(tc, storms_of_nobody, 0, 2);
-	tcase_add_test(tc, reading);
-	tcase_add_test(tc, the_256th);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -32,6 +32,8 @@ static void setup(void)
 	s.config.action = actions;
 }
 
+CASE("limits", setup, NULL);
+
 /* What is said of the configuration; "" of a good one. */
 static const char *said(void)
 {
@@ -101,13 +103,12 @@ static void ck_limit(const struct limit *limit)
 	}
 }
 
-START_TEST(as_many_as_there_can_be)
+TEST_EACH(as_many_as_there_can_be, counts)
 {
 	ck_limit(&counts[_i]);
 }
-END_TEST
 
-START_TEST(good_at_its_limits)
+TEST_EACH(good_at_its_limits, numbers)
 {
 	const struct limit *limit = &numbers[_i];
 	const uint32_t values[] = { limit->least, limit->most };
@@ -122,9 +123,8 @@ START_TEST(good_at_its_limits)
 		ck_assert_str_eq(said(), "");
 	}
 }
-END_TEST
 
-START_TEST(below_2_gib)
+TEST(below_2_gib)
 {
 	s.config.segment = 0x80000 - 2048;
 	ck_assert_str_eq(said(), "");
@@ -132,7 +132,6 @@ START_TEST(below_2_gib)
 	ck_assert_str_eq(said(), "a segment of 2048 pages at page 7F801: up to 64 MiB below 2 GiB "
 			 "are possible");
 }
-END_TEST
 
 #define USER_LIMIT(member, least, most) \
 	LIMIT(user[2].member, least, most, "user 2 is out of the bounds of model.h", NULL)
@@ -148,7 +147,7 @@ static const struct limit parts[] = {
 	LIMIT(processor[1].type, 0, 5, "processor 1 has the type 6", NULL),
 };
 
-START_TEST(parts_one_by_one)
+TEST_EACH(parts_one_by_one, parts)
 {
 	const struct limit *limit = &parts[_i];
 	const int64_t tried[] = { limit->least, limit->most, (int64_t)limit->least - 1,
@@ -164,10 +163,9 @@ START_TEST(parts_one_by_one)
 		ck_assert_str_eq(said(), i < 2 ? "" : limit->before);
 	}
 }
-END_TEST
 
 /* They ascend, each is there once, and has four digits. */
-START_TEST(device_numbers)
+TEST(device_numbers)
 {
 	mc_fill(&s);
 	s.device[0].number = 0;
@@ -182,9 +180,8 @@ START_TEST(device_numbers)
 	s.device[2].number = s.device[1].number + 1;
 	ck_assert_str_eq(said(), "");
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	mc_fill(&s);
 	memcpy(s.user[1].name, "EIGHTCHR", 9);
@@ -197,9 +194,8 @@ START_TEST(names)
 	memcpy(s.device[1].volume, "SEVENCH", 8);
 	ck_assert_str_eq(said(), "device 1 is out of the bounds of model.h");
 }
-END_TEST
 
-START_TEST(percentages)
+TEST(percentages)
 {
 	for (unsigned int hour = 0; hour < 24; hour++) {
 		char wanted[64];
@@ -213,7 +209,6 @@ START_TEST(percentages)
 		ck_assert_str_eq(said(), wanted);
 	}
 }
-END_TEST
 
 /* The value of an action, by its kind; a processor and so on is on or off. */
 static const struct {
@@ -225,7 +220,7 @@ static const struct {
 	{ MODEL_SAMPLE, 0xffff }, { MODEL_EVENT, 0xffff },
 };
 
-START_TEST(values_of_actions)
+TEST_EACH(values_of_actions, values)
 {
 	const uint32_t most = values[_i].most;
 
@@ -237,9 +232,8 @@ START_TEST(values_of_actions)
 	s.action[0].value++;
 	ck_assert_str_eq(said(), "action 0 is out of the bounds of model.h");
 }
-END_TEST
 
-START_TEST(text_of_a_command)
+TEST(text_of_a_command)
 {
 	mc_fill(&s);
 	mc_act(&s, 1, MODEL_SAMPLE, 0, 0, 0);
@@ -248,9 +242,8 @@ START_TEST(text_of_a_command)
 	s.action[0].text[63] = 'A';
 	ck_assert_str_eq(said(), "action 0 is out of the bounds of model.h");
 }
-END_TEST
 
-START_TEST(order_of_actions)
+TEST(order_of_actions)
 {
 	static const struct {
 		uint32_t kind[2], second[2];
@@ -276,10 +269,9 @@ START_TEST(order_of_actions)
 				 "of their second");
 	}
 }
-END_TEST
 
 /* What does not fit is said to do so, with what there is. */
-START_TEST(too_little_room)
+TEST(too_little_room)
 {
 	mc_fill(&s);
 	s.config.area = (struct area_wish){ 16, 8, 2, 2, 241 };
@@ -297,10 +289,9 @@ START_TEST(too_little_room)
 	ck_assert_str_eq(said(), "the configuration areas do not fit into the segment of 2048 "
 			 "pages");
 }
-END_TEST
 
 /* Users that log on later count: there must be room for all of them. */
-START_TEST(room_for_all_users)
+TEST(room_for_all_users)
 {
 	struct model *m;
 
@@ -318,27 +309,4 @@ START_TEST(room_for_all_users)
 	for (uint32_t i = 0; i < MC_USERS; i++)
 		ck_assert_uint_eq((m->user[i].s.flags & IS_ON) != 0, i != 1);
 	model_close(m);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("limits of the model");
-	TCase *tc = tcase_create("limits");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_loop_test(tc, as_many_as_there_can_be, 0, COUNT(counts));
-	tcase_add_loop_test(tc, good_at_its_limits, 0, COUNT(numbers));
-	tcase_add_test(tc, below_2_gib);
-	tcase_add_loop_test(tc, parts_one_by_one, 0, COUNT(parts));
-	tcase_add_test(tc, device_numbers);
-	tcase_add_test(tc, names);
-	tcase_add_test(tc, percentages);
-	tcase_add_loop_test(tc, values_of_actions, 0, COUNT(values));
-	tcase_add_test(tc, text_of_a_command);
-	tcase_add_test(tc, order_of_actions);
-	tcase_add_test(tc, too_little_room);
-	tcase_add_test(tc, room_for_all_users);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -2,13 +2,14 @@
 /* Which records a set has, one for each of what there is, and what they say of it. */
 #include "model_check.h"
 
-
 static struct mc_system s;
 
 static void setup(void)
 {
 	mc_fill(&s);
 }
+
+CASE("records", setup, NULL);
 
 /* The last set of @kind that comes up to @second. */
 static struct model *last_set(struct model_set *last, uint32_t kind, uint32_t second)
@@ -42,7 +43,7 @@ static const struct { unsigned int domain, number, all, without, len; } counts[]
 	{ 8, 1, 6, 5, 316 }, { 10, 2, 6, 5, 92 },
 };
 
-START_TEST(one_for_each)
+TEST(one_for_each)
 {
 	struct model_set set;
 	struct model *m = last_set(&set, AREA_SAMPLE, 60);
@@ -56,9 +57,8 @@ START_TEST(one_for_each)
 	}
 	model_close(m);
 }
-END_TEST
 
-START_TEST(none_for_what_is_off)
+TEST(none_for_what_is_off)
 {
 	struct model_set set;
 	struct model *m;
@@ -72,10 +72,9 @@ START_TEST(none_for_what_is_off)
 			      "D%uR%u", counts[i].domain, counts[i].number);
 	model_close(m);
 }
-END_TEST
 
 /* Of the configuration: the system once, each processor, each domain, each virtual processor. */
-START_TEST(configuration)
+TEST(configuration)
 {
 	struct model_set set;
 	struct model *m;
@@ -92,10 +91,9 @@ START_TEST(configuration)
 		ck_assert_uint_eq(get_be16(mc_record(&set, 1, 5, cpu) + 20), cpu);
 	model_close(m);
 }
-END_TEST
 
 /* D5R1 and D5R2 begin with the address of the processor. */
-START_TEST(processors_come_and_go)
+TEST(processors_come_and_go)
 {
 	unsigned int came = 0, went = 0;
 	struct model_set set;
@@ -116,10 +114,9 @@ START_TEST(processors_come_and_go)
 	ck_assert_uint_eq(went, 2);
 	model_close(m);
 }
-END_TEST
 
 /* Time stamps, 8 bytes at 8, never fall: what happens in a step is recorded in order. */
-START_TEST(events_in_order)
+TEST(events_in_order)
 {
 	unsigned int records = 0;
 	struct model_set set;
@@ -151,10 +148,9 @@ START_TEST(events_in_order)
 	ck_assert_uint_gt(records, 100);
 	model_close(m);
 }
-END_TEST
 
 /* D1R2 has the length of the command, and its text in EBCDIC. */
-START_TEST(changes_of_the_monitor)
+TEST(changes_of_the_monitor)
 {
 	static const char text[] = "MONITOR EVENT DISABLE ALL";
 	uint8_t expected[sizeof(text) - 1];
@@ -180,10 +176,9 @@ START_TEST(changes_of_the_monitor)
 	ck_assert(found);
 	model_close(m);
 }
-END_TEST
 
 /* Two commands of one second are in one block: it is not a second old. */
-START_TEST(two_changes_at_once)
+TEST(two_changes_at_once)
 {
 	unsigned int blocks = 0;
 	struct model_set set;
@@ -204,10 +199,9 @@ START_TEST(two_changes_at_once)
 	ck_assert_uint_eq(blocks, 1);
 	model_close(m);
 }
-END_TEST
 
 /* Without an adapter all that users send reaches users. */
-START_TEST(no_adapter)
+TEST(no_adapter)
 {
 	uint64_t out = 0, in = 0;
 	struct model *m;
@@ -226,10 +220,9 @@ START_TEST(no_adapter)
 	ck_assert_uint_eq(in, out);
 	model_close(m);
 }
-END_TEST
 
 /* What is stolen from users is written for them, and read for them when they want it again. */
-START_TEST(writes_of_users)
+TEST(writes_of_users)
 {
 	uint64_t writes = 0;
 	struct model *m;
@@ -244,10 +237,9 @@ START_TEST(writes_of_users)
 	ck_assert_uint_eq(writes, m->device[3].page_writes);
 	model_close(m);
 }
-END_TEST
 
 /* An action names what is there. */
-START_TEST(actions_out_of_range)
+TEST_LOOP(actions_out_of_range, 0, 6)
 {
 	static const struct { uint32_t kind, limit; } kinds[] = {
 		{ MODEL_LOGON, MC_USERS }, { MODEL_LOGOFF, MC_USERS }, { MODEL_LOAD, MC_USERS },
@@ -271,25 +263,4 @@ START_TEST(actions_out_of_range)
 			      ranges[i].first, err);
 		model_close(m);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("records of the model");
-	TCase *tc = tcase_create("records");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, one_for_each);
-	tcase_add_test(tc, none_for_what_is_off);
-	tcase_add_test(tc, configuration);
-	tcase_add_test(tc, processors_come_and_go);
-	tcase_add_test(tc, events_in_order);
-	tcase_add_test(tc, changes_of_the_monitor);
-	tcase_add_test(tc, two_changes_at_once);
-	tcase_add_test(tc, no_adapter);
-	tcase_add_test(tc, writes_of_users);
-	tcase_add_loop_test(tc, actions_out_of_range, 0, 6);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

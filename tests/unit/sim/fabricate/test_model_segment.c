@@ -9,6 +9,8 @@ static void setup(void)
 	mc_fill(&s);
 }
 
+CASE("sets", setup, NULL);
+
 static void ck_refused(const char *text)
 {
 	char err[256] = "";
@@ -17,7 +19,7 @@ static void ck_refused(const char *text)
 	ck_assert_msg(strstr(err, text) != NULL, "\"%s\" is not in \"%s\"", text, err);
 }
 
-START_TEST(order_of_sets)
+TEST(order_of_sets)
 {
 	static const uint32_t kinds[] = { AREA_SAMPLE_CONFIG, AREA_EVENT_CONFIG, AREA_SAMPLE };
 	struct model *m;
@@ -39,10 +41,9 @@ START_TEST(order_of_sets)
 	ck_assert(!model_next(m, &set));
 	model_close(m);
 }
-END_TEST
 
 /* Sets lie in their area, each at the next frame, and begin again at its low end. */
-START_TEST(places)
+TEST(places)
 {
 	struct model *m;
 	struct model_set set;
@@ -71,7 +72,6 @@ START_TEST(places)
 	ck_assert_uint_gt(wraps, 5);
 	model_close(m);
 }
-END_TEST
 
 static uint64_t hash_of(struct model *m)
 {
@@ -85,7 +85,7 @@ static uint64_t hash_of(struct model *m)
 	return hash;
 }
 
-START_TEST(same_seed_same_bytes)
+TEST(same_seed_same_bytes)
 {
 	const uint64_t first = hash_of(mc_open(&s));
 
@@ -93,10 +93,9 @@ START_TEST(same_seed_same_bytes)
 	s.config.seed++;
 	ck_assert_uint_ne(first, hash_of(mc_open(&s)));
 }
-END_TEST
 
 /* Nobody reads for a while: 255 sets at most are unread, and none of those is touched. */
-START_TEST(at_most_255_are_unread)
+TEST(at_most_255_are_unread)
 {
 	struct model_totals totals;
 	struct model_set set;
@@ -117,10 +116,9 @@ START_TEST(at_most_255_are_unread)
 	ck_assert_uint_eq(totals.suspensions, 0);
 	model_close(m);
 }
-END_TEST
 
 /* Who reads slowly gets all, as long as there is room. */
-START_TEST(slow_reader)
+TEST(slow_reader)
 {
 	struct model_totals totals;
 	struct model_set set;
@@ -134,7 +132,6 @@ START_TEST(slow_reader)
 	ck_assert_uint_eq(totals.sets_lost + totals.suspensions, 0);
 	model_close(m);
 }
-END_TEST
 
 static uint32_t lost_in(const struct model_set *set)
 {
@@ -144,7 +141,7 @@ static uint32_t lost_in(const struct model_set *set)
 	return get_be32(set->data + 20);
 }
 
-START_TEST(suspension)
+TEST(suspension)
 {
 	struct model_totals totals;
 	struct model_set set;
@@ -164,10 +161,9 @@ START_TEST(suspension)
 	ck_assert_uint_gt(lost, 10000);
 	model_close(m);
 }
-END_TEST
 
 /* Lengths and offsets of the release, or of the nearest one that is public. */
-START_TEST(releases)
+TEST(releases)
 {
 	struct plans plans;
 
@@ -185,9 +181,8 @@ START_TEST(releases)
 						  plans.plan[i].put[k].width, plans.plan[i].len);
 	}
 }
-END_TEST
 
-START_TEST(fields_of_any_width)
+TEST(fields_of_any_width)
 {
 	const struct plan plan = {
 		.puts = 5,
@@ -203,9 +198,8 @@ START_TEST(fields_of_any_width)
 	plan_fill(record, &plan, values);
 	ck_assert_mem_eq(record + 20, wanted, sizeof(wanted));
 }
-END_TEST
 
-START_TEST(what_is_refused)
+TEST(what_is_refused)
 {
 	s.config.processors = 0;
 	ck_refused("0 processors: 1 to 64 are possible");
@@ -234,9 +228,8 @@ START_TEST(what_is_refused)
 	s.config.block = 11;
 	ck_refused("blocks of 11 pages");
 }
-END_TEST
 
-START_TEST(parts_that_are_refused)
+TEST(parts_that_are_refused)
 {
 	s.user[2].share = 0;
 	ck_refused("user 2 is out of the bounds");
@@ -263,9 +256,8 @@ START_TEST(parts_that_are_refused)
 	mc_act(&s, 9, MODEL_LOGON, 0, 1, 0);
 	ck_refused("action 1 comes too late");
 }
-END_TEST
 
-START_TEST(segments_that_are_refused)
+TEST(segments_that_are_refused)
 {
 	s.config.area.pages = 7;
 	ck_refused("a segment of 7 pages is too small");
@@ -280,10 +272,9 @@ START_TEST(segments_that_are_refused)
 	s.config.area = (struct area_wish){ 16, 10, 4, 2, 241 };
 	ck_refused("a sample of 6 users does not fit into the 1 pages");
 }
-END_TEST
 
 /* A command at the very beginning is what it begins with; later ones are recorded. */
-START_TEST(commands)
+TEST(commands)
 {
 	struct model_set set;
 	struct model *m;
@@ -311,27 +302,4 @@ START_TEST(commands)
 	ck_assert_uint_eq(changes, 1);
 	ck_assert_uint_eq(m->system.event_domains, 0x4000);
 	model_close(m);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("model segment");
-	TCase *tc = tcase_create("sets");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, order_of_sets);
-	tcase_add_test(tc, places);
-	tcase_add_test(tc, same_seed_same_bytes);
-	tcase_add_test(tc, at_most_255_are_unread);
-	tcase_add_test(tc, slow_reader);
-	tcase_add_test(tc, suspension);
-	tcase_add_test(tc, releases);
-	tcase_add_test(tc, fields_of_any_width);
-	tcase_add_test(tc, what_is_refused);
-	tcase_add_test(tc, parts_that_are_refused);
-	tcase_add_test(tc, segments_that_are_refused);
-	tcase_add_test(tc, commands);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -30,13 +30,15 @@ static void setup(void)
 	mc_fill(&s);
 }
 
+CASE("steps", setup, NULL);
+
 static uint64_t chance(void)
 {
 	return random_next(&two.random);
 }
 
 /* The first numbers of the sequence that starts with 1234567, as others have published them. */
-START_TEST(random_as_published)
+TEST(random_as_published)
 {
 	static const uint64_t published[] = {
 		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
@@ -54,7 +56,6 @@ START_TEST(random_as_published)
 	}
 	model_close(m);
 }
-END_TEST
 
 static uint64_t min(uint64_t a, uint64_t b)
 {
@@ -587,15 +588,14 @@ static void ck_run(void)
 	model_close(m);
 }
 
-START_TEST(enough_for_all)
+TEST(enough_for_all)
 {
 	s.config.rate = 7;
 	ck_run();
 }
-END_TEST
 
 /* A working day, by a pattern with ups and downs. */
-START_TEST(a_day)
+TEST(a_day)
 {
 	for (unsigned int hour = 0; hour < 24; hour++)
 		s.pattern[0].percent[hour] = (uint16_t)(hour % 5 * 40);
@@ -604,10 +604,9 @@ START_TEST(a_day)
 	s.config.interval = 600;
 	ck_run();
 }
-END_TEST
 
 /* Users that want more than there is, each another part of it. */
-START_TEST(too_few_processors)
+TEST(too_few_processors)
 {
 	for (uint32_t i = 0; i < MC_USERS; i++) {
 		s.user[i].cpu = 200 + 450 * i;
@@ -624,9 +623,8 @@ START_TEST(too_few_processors)
 	mc_act(&s, 2500, MODEL_PROCESSOR, 2, 1, 0);
 	ck_run();
 }
-END_TEST
 
-START_TEST(too_little_storage)
+TEST(too_little_storage)
 {
 	for (uint32_t i = 0; i < MC_USERS; i++)
 		s.user[i].pages = 9000 + 1700 * i;
@@ -641,18 +639,16 @@ START_TEST(too_little_storage)
 	mc_act(&s, 2700, MODEL_RUNAWAY, 4, 1, 1);
 	ck_run();
 }
-END_TEST
 
 /* Slots for less than would have to go. */
-START_TEST(too_few_slots)
+TEST(too_few_slots)
 {
 	s.config.frames = 20000;
 	s.device[3].slots = 3000;
 	ck_run();
 }
-END_TEST
 
-START_TEST(disks_with_much_to_do)
+TEST(disks_with_much_to_do)
 {
 	for (uint32_t i = 0; i < MC_USERS; i++)
 		s.user[i].io = 300000 + 500000 * i;
@@ -665,10 +661,9 @@ START_TEST(disks_with_much_to_do)
 	mc_act(&s, 1000, MODEL_DEVICE, 1, 1, 1);
 	ck_run();
 }
-END_TEST
 
 /* The adapter is off, then without a path; some users have none. */
-START_TEST(ways_out)
+TEST(ways_out)
 {
 	s.user[1].network = 0;
 	s.user[4].network = 0;
@@ -681,34 +676,13 @@ START_TEST(ways_out)
 	mc_act(&s, 700, MODEL_PATH, 0x60, 0, 1);
 	ck_run();
 }
-END_TEST
 
 /* Nobody to sample, and nobody at all. */
-START_TEST(nobody)
+TEST(nobody)
 {
 	mc_act(&s, 61, MODEL_LOGOFF, 0, MC_USERS, 0);
 	mc_act(&s, 301, MODEL_LOGON, 0, MC_USERS, 0);
 	s.config.seconds = 400;
 	s.config.rate = 3000;
 	ck_run();
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("steps of the model");
-	TCase *tc = tcase_create("steps");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, random_as_published);
-	tcase_add_test(tc, enough_for_all);
-	tcase_add_test(tc, a_day);
-	tcase_add_test(tc, too_few_processors);
-	tcase_add_test(tc, too_little_storage);
-	tcase_add_test(tc, too_few_slots);
-	tcase_add_test(tc, disks_with_much_to_do);
-	tcase_add_test(tc, ways_out);
-	tcase_add_test(tc, nobody);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

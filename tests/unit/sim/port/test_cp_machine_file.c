@@ -122,6 +122,8 @@ static void stop(void)
 	rmdir(folder);
 }
 
+CASE("file", start, stop);
+
 /* The sentence in err says why a file is refused.  Return: only that. */
 static const char *reason(void)
 {
@@ -192,17 +194,16 @@ static void store(off_t at, const void *bytes, size_t len)
 	close(fd);
 }
 
-START_TEST(what_was_saved_comes_back)
+TEST(what_was_saved_comes_back)
 {
 	save();
 	ck_assert_int_eq(status().st_size, STORAGE_AT + RAM);
 	ck_assert_uint_eq(status().st_mode & 0777, 0600);
 	ck_assert_ptr_null(load("machine 1", RAM));
 }
-END_TEST
 
 /* Storage begins at the next page: behind a head that fills its page, and one of a byte more. */
-START_TEST(where_storage_begins)
+TEST(where_storage_begins)
 {
 	static const struct { uint64_t head_len, offset; } cases[] = {
 		{ 0, PAGE }, { PAGE - HEADER - 1, PAGE }, { PAGE - HEADER, PAGE },
@@ -228,17 +229,15 @@ START_TEST(where_storage_begins)
 		unlink(path);
 	}
 }
-END_TEST
 
-START_TEST(zeros_take_no_room)
+TEST(zeros_take_no_room)
 {
 	save();
 	/* Two pages of header and head, seven that are not zero; a file system adds little. */
 	ck_assert_int_le(status().st_blocks * 512, 40 * PAGE);
 }
-END_TEST
 
-START_TEST(pages_that_nobody_stored_to_are_not_looked_at)
+TEST(pages_that_nobody_stored_to_are_not_looked_at)
 {
 	const struct cp_machine_file all = saved;
 	uint8_t used[RAM / PAGE];
@@ -256,26 +255,23 @@ START_TEST(pages_that_nobody_stored_to_are_not_looked_at)
 		ck_assert_uint_eq(far[i], 0);
 	ck_assert_mem_eq(back + 4 * PAGE, ram + 4 * PAGE, RAM - 4 * PAGE);
 }
-END_TEST
 
-START_TEST(nothing_is_overwritten)
+TEST(nothing_is_overwritten)
 {
 	save();
 	ck_assert_int_eq(cp_machine_write(path, &saved, err, sizeof(err)), -1);
 	ck_assert_ptr_nonnull(strstr(err, "cannot be written: File exists"));
 	ck_assert_ptr_null(load("machine 1", RAM));
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_is_not_there)
+TEST(what_cannot_be_written_is_not_there)
 {
 	rmdir(folder);
 	ck_assert_int_eq(cp_machine_write(path, &saved, err, sizeof(err)), -1);
 	ck_assert_ptr_nonnull(strstr(err, "cannot be written: No such file or directory"));
 }
-END_TEST
 
-START_TEST(it_belongs_to_its_machine)
+TEST(it_belongs_to_its_machine)
 {
 	static const char others[] = "it was saved on another machine, or by another emulator";
 
@@ -283,9 +279,8 @@ START_TEST(it_belongs_to_its_machine)
 	ck_assert_str_eq(load("machine 2", RAM), others);
 	ck_assert_str_eq(load("machine 1", RAM - PAGE), others);
 }
-END_TEST
 
-START_TEST(other_files_are_told)
+TEST(other_files_are_told)
 {
 	ck_assert_str_eq(load("machine 1", RAM), "No such file or directory");
 	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -306,9 +301,8 @@ START_TEST(other_files_are_told)
 	ck_assert_int_eq(truncate(path, HEADER - 1), 0);
 	ck_assert_str_eq(load("machine 1", RAM), "it is not a checkpoint");
 }
-END_TEST
 
-START_TEST(every_length_but_the_right_one_is_refused)
+TEST(every_length_but_the_right_one_is_refused)
 {
 	const off_t whole = STORAGE_AT + RAM;
 
@@ -320,9 +314,8 @@ START_TEST(every_length_but_the_right_one_is_refused)
 		ck_assert_ptr_nonnull(load("machine 1", RAM));
 	}
 }
-END_TEST
 
-START_TEST(every_changed_byte_of_the_head_is_noticed)
+TEST(every_changed_byte_of_the_head_is_noticed)
 {
 	int fd;
 
@@ -341,17 +334,15 @@ START_TEST(every_changed_byte_of_the_head_is_noticed)
 	close(fd);
 	ck_assert_ptr_null(load("machine 1", RAM));
 }
-END_TEST
 
-START_TEST(a_sum_that_is_wrong_is_told)
+TEST(a_sum_that_is_wrong_is_told)
 {
 	save();
 	store(SUM_AT, "12345678", 8);
 	ck_assert_str_eq(load("machine 1", RAM), "its checksum is wrong; it is damaged");
 }
-END_TEST
 
-START_TEST(a_head_as_long_as_it_likes_is_refused)
+TEST(a_head_as_long_as_it_likes_is_refused)
 {
 	uint64_t len = CP_MACHINE_HEAD_MAX + 1;
 
@@ -362,26 +353,23 @@ START_TEST(a_head_as_long_as_it_likes_is_refused)
 	store(HEAD_LENGTH_AT, &len, sizeof(len));
 	ck_assert_str_eq(load("machine 1", RAM), "it is damaged");
 }
-END_TEST
 
-START_TEST(storage_can_be_read)
+TEST(storage_can_be_read)
 {
 	save();
 	ck_assert_ptr_null(read_storage());
 	ck_assert_mem_eq(back, ram, RAM);
 }
-END_TEST
 
-START_TEST(storage_of_zeros_can_be_read)
+TEST(storage_of_zeros_can_be_read)
 {
 	memset(ram, 0, sizeof(ram));
 	save();
 	ck_assert_ptr_null(read_storage());
 	ck_assert_mem_eq(back, ram, RAM);
 }
-END_TEST
 
-START_TEST(every_changed_byte_of_storage_is_noticed_by_who_reads_it)
+TEST(every_changed_byte_of_storage_is_noticed_by_who_reads_it)
 {
 	int fd;
 
@@ -402,10 +390,9 @@ START_TEST(every_changed_byte_of_storage_is_noticed_by_who_reads_it)
 	ck_assert_ptr_null(read_storage());
 	ck_assert_mem_eq(back, ram, RAM);
 }
-END_TEST
 
 /* What one word's highest bit does to the sum, that of the next does not undo: with either byte first. */
-START_TEST(two_changed_bits_are_noticed)
+TEST(two_changed_bits_are_noticed)
 {
 	static const size_t highest[] = { 0, 7 };
 	uint8_t words[16];
@@ -421,9 +408,8 @@ START_TEST(two_changed_bits_are_noticed)
 	}
 	save();
 }
-END_TEST
 
-START_TEST(a_page_at_anothers_place_is_noticed)
+TEST(a_page_at_anothers_place_is_noticed)
 {
 	static const uint8_t zeros[PAGE];
 
@@ -432,10 +418,9 @@ START_TEST(a_page_at_anothers_place_is_noticed)
 	store(STORAGE_AT + PAGE, ram, PAGE);
 	ck_assert_str_eq(read_storage(), "its checksum is wrong; it is damaged");
 }
-END_TEST
 
 /* As often as it takes; a call that has done nothing is none that failed. */
-START_TEST(parts_and_interruptions)
+TEST(parts_and_interruptions)
 {
 	at_most = 1000;
 	save();
@@ -459,7 +444,6 @@ START_TEST(parts_and_interruptions)
 	ck_assert_ptr_null(read_storage());
 	ck_assert_mem_eq(back, ram, RAM);
 }
-END_TEST
 
 static unsigned int descriptors(void)
 {
@@ -471,7 +455,7 @@ static unsigned int descriptors(void)
 }
 
 /* Every call in turn: the header, the head, the length, five runs of storage, the end. */
-START_TEST(every_call_that_writes_can_fail)
+TEST(every_call_that_writes_can_fail)
 {
 	const unsigned int open_before = descriptors();
 	unsigned int failed = 0;
@@ -492,10 +476,9 @@ START_TEST(every_call_that_writes_can_fail)
 	ck_assert_uint_eq(descriptors(), open_before);
 	ck_assert_ptr_null(load("machine 1", RAM));
 }
-END_TEST
 
 /* The status, the header, storage for the head, the head. */
-START_TEST(every_call_that_opens_can_fail)
+TEST(every_call_that_opens_can_fail)
 {
 	static const struct {
 		int error;
@@ -516,10 +499,9 @@ START_TEST(every_call_that_opens_can_fail)
 	}
 	ck_assert_ptr_null(load("machine 1", RAM));
 }
-END_TEST
 
 /* Descriptor 0 is as good as any, and closed like any. */
-START_TEST(the_first_descriptor)
+TEST(the_first_descriptor)
 {
 	unsigned int open_before;
 
@@ -534,7 +516,6 @@ START_TEST(the_first_descriptor)
 	ck_assert_ptr_nonnull(load("machine 2", RAM));
 	ck_assert_uint_eq(descriptors(), open_before);
 }
-END_TEST
 
 /* Holes as small as a disk's block: they begin and end within pages. */
 static off_t seek_blocks(off_t at, int whence)
@@ -571,7 +552,7 @@ static off_t seek_hole_at_once(off_t at, int whence)
 	return whence == SEEK_DATA ? seek_blocks(at, whence) : at;
 }
 
-START_TEST(holes_as_the_file_system_knows_them)
+TEST(holes_as_the_file_system_knows_them)
 {
 	static off_t (*const all[])(off_t at, int whence) = {
 		seek_blocks, seek_unknown, seek_data_alone, seek_hole_at_once,
@@ -584,10 +565,9 @@ START_TEST(holes_as_the_file_system_knows_them)
 		ck_assert_mem_eq(back, ram, RAM);
 	}
 }
-END_TEST
 
 /* What is only looked at where there are data reads only those. */
-START_TEST(holes_are_not_read)
+TEST(holes_are_not_read)
 {
 	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
 
@@ -607,10 +587,9 @@ START_TEST(holes_are_not_read)
 	free(file.head);
 	close(file.fd);
 }
-END_TEST
 
 /* Behind its end there may be anything by now, at once or after a hole. */
-START_TEST(a_file_that_has_grown)
+TEST(a_file_that_has_grown)
 {
 	static const off_t at[] = { 0, 3 * PAGE + 1 };
 
@@ -630,9 +609,8 @@ START_TEST(a_file_that_has_grown)
 			unlink(path);
 		}
 }
-END_TEST
 
-START_TEST(storage_that_has_gone_is_told)
+TEST(storage_that_has_gone_is_told)
 {
 	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
 
@@ -643,40 +621,4 @@ START_TEST(storage_that_has_gone_is_told)
 	ck_assert_int_eq(strncmp(reason(), "its storage cannot be read", 26), 0);
 	free(file.head);
 	close(file.fd);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("cp_machine_file");
-	TCase *tc = tcase_create("file");
-
-	tcase_add_checked_fixture(tc, start, stop);
-	tcase_add_test(tc, what_was_saved_comes_back);
-	tcase_add_test(tc, where_storage_begins);
-	tcase_add_test(tc, zeros_take_no_room);
-	tcase_add_test(tc, pages_that_nobody_stored_to_are_not_looked_at);
-	tcase_add_test(tc, nothing_is_overwritten);
-	tcase_add_test(tc, what_cannot_be_written_is_not_there);
-	tcase_add_test(tc, it_belongs_to_its_machine);
-	tcase_add_test(tc, other_files_are_told);
-	tcase_add_test(tc, every_length_but_the_right_one_is_refused);
-	tcase_add_test(tc, every_changed_byte_of_the_head_is_noticed);
-	tcase_add_test(tc, a_sum_that_is_wrong_is_told);
-	tcase_add_test(tc, a_head_as_long_as_it_likes_is_refused);
-	tcase_add_test(tc, storage_can_be_read);
-	tcase_add_test(tc, storage_of_zeros_can_be_read);
-	tcase_add_test(tc, every_changed_byte_of_storage_is_noticed_by_who_reads_it);
-	tcase_add_test(tc, two_changed_bits_are_noticed);
-	tcase_add_test(tc, a_page_at_anothers_place_is_noticed);
-	tcase_add_test(tc, parts_and_interruptions);
-	tcase_add_test(tc, every_call_that_writes_can_fail);
-	tcase_add_test(tc, every_call_that_opens_can_fail);
-	tcase_add_test(tc, the_first_descriptor);
-	tcase_add_test(tc, holes_as_the_file_system_knows_them);
-	tcase_add_test(tc, holes_are_not_read);
-	tcase_add_test(tc, a_file_that_has_grown);
-	tcase_add_test(tc, storage_that_has_gone_is_told);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

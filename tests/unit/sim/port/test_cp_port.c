@@ -106,6 +106,8 @@ static void teardown(void)
 	free(ram);
 }
 
+CASE("machine", setup, teardown);
+
 static int create(void)
 {
 	cp_port_host(&port, &host);
@@ -117,7 +119,7 @@ static int create(void)
 	return cp_port_create(&port, &host, err, sizeof(err));
 }
 
-START_TEST(as_many_cpus_as_the_machine)
+TEST(as_many_cpus_as_the_machine)
 {
 	ck_assert_int_eq(cp_port_set_cpus(&port, 3, err, sizeof(err)), 0);
 	ck_assert_uint_eq(port.config.cpus, 3);
@@ -128,34 +130,30 @@ START_TEST(as_many_cpus_as_the_machine)
 	ck_assert_ptr_eq(strstr(err, "--cpus 65: "), err);
 	ck_assert_ptr_nonnull(strstr(err, "1 to 64"));
 }
-END_TEST
 
-START_TEST(cpus_given_twice)
+TEST(cpus_given_twice)
 {
 	set("cpus", "2");
 	ck_assert_int_eq(cp_port_set_cpus(&port, 2, err, sizeof(err)), 0);
 	ck_assert_int_eq(cp_port_set_cpus(&port, 3, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "cpus 2 differs from --cpus 3; leave out cpus");
 }
-END_TEST
 
-START_TEST(enough_storage)
+TEST(enough_storage)
 {
 	ck_assert_int_eq(create(), 0);
 	ck_assert_ptr_nonnull(port.cp);
 }
-END_TEST
 
-START_TEST(too_little_storage)
+TEST(too_little_storage)
 {
 	set("storage", "0.5M");
 	ck_assert_int_eq(create(), -1);
 	ck_assert_str_eq(err, "storage and segments end at 0x4fffff, but the machine has 4M; give "
 			      "at least --ram=5MB");
 }
-END_TEST
 
-START_TEST(no_cp)
+TEST(no_cp)
 {
 	set("storage", "0.1M");
 	set("segment", "X 200-2FF SW FILE=/nowhere/at/all");
@@ -163,9 +161,8 @@ START_TEST(no_cp)
 	ck_assert_ptr_null(port.cp);
 	ck_assert_msg(strstr(err, "/nowhere/at/all") != NULL, "%s", err);
 }
-END_TEST
 
-START_TEST(bad_options)
+TEST(bad_options)
 {
 	ck_assert_int_eq(cp_port_set(&port, "nonsense", "1", err, sizeof(err)), -1);
 	ck_assert_int_eq(cp_port_set(&port, "trace-limit", "x", err, sizeof(err)), -1);
@@ -173,10 +170,9 @@ START_TEST(bad_options)
 	ck_assert_uint_eq(port.trace_limit, 3u << 20);
 	ck_assert(!port.cpus_given);
 }
-END_TEST
 
 /* Storage for a path is the only thing of an option that can be missing. */
-START_TEST(no_storage_for_options)
+TEST(no_storage_for_options)
 {
 	static const char *const keys[] = { "control", "trace" };
 
@@ -190,10 +186,9 @@ START_TEST(no_storage_for_options)
 	ck_assert_ptr_null(port.control_path);
 	ck_assert_ptr_null(port.trace_path);
 }
-END_TEST
 
 /* What is not said otherwise. */
-START_TEST(defaults)
+TEST(defaults)
 {
 	ck_assert_uint_eq(port.trace_limit, UINT64_C(1) << 30);
 	ck_assert_uint_eq(port.config.cpus, 1);
@@ -205,10 +200,9 @@ START_TEST(defaults)
 	set("userid", "LINUX002");
 	ck_assert(port.cpus_given);
 }
-END_TEST
 
 /* The last option of a name counts. */
-START_TEST(files)
+TEST(files)
 {
 	char path[64], trace[64];
 	struct stat st;
@@ -236,28 +230,25 @@ START_TEST(files)
 	ck_assert_int_ne(stat(path, &st), 0);
 	rmdir(folder);
 }
-END_TEST
 
 /* Neither a socket nor a trace need be. */
-START_TEST(no_files)
+TEST(no_files)
 {
 	ck_assert_int_eq(cp_port_open(&port, err, sizeof(err)), 0);
 	ck_assert_ptr_null(port.ctl);
 	ck_assert_ptr_null(port.trace);
 	ck_assert_int_eq(create(), 0);
 }
-END_TEST
 
-START_TEST(no_socket)
+TEST(no_socket)
 {
 	set("control", "/nowhere/at/all");
 	ck_assert_int_eq(cp_port_open(&port, err, sizeof(err)), -1);
 	ck_assert_ptr_nonnull(strstr(err, "/nowhere/at/all"));
 	ck_assert_ptr_null(port.ctl);
 }
-END_TEST
 
-START_TEST(storage)
+TEST(storage)
 {
 	ck_assert_int_eq(create(), 0);
 	ck_assert_ptr_eq(host.map(host.opaque, CP_ABSOLUTE, 0, RAM), port.ram);
@@ -269,10 +260,9 @@ START_TEST(storage)
 	ck_assert_ptr_eq(host.map(host.opaque, 0, 0x100, 8), port.ram + prefix + 0x100);
 	ck_assert_ptr_eq(host.map(host.opaque, 0, prefix, 8), port.ram);
 }
-END_TEST
 
 /* An address beyond storage must never become one of the emulator's memory. */
-START_TEST(stored_within_storage)
+TEST(stored_within_storage)
 {
 	static const struct { int cpu; uint64_t addr, len; } beyond[] = {
 		{ CP_ABSOLUTE, RAM, 1 }, { CP_ABSOLUTE, RAM - 1, 2 }, { CP_ABSOLUTE, UINT64_MAX, 1 },
@@ -295,10 +285,9 @@ START_TEST(stored_within_storage)
 		ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 	}
 }
-END_TEST
 
 /* Where prefixing leads, the guest has no storage. */
-START_TEST(storage_behind_the_prefix)
+TEST(storage_behind_the_prefix)
 {
 	set("storage", "0.1M 2M.1M");
 	ck_assert_int_eq(create(), 0);
@@ -307,7 +296,6 @@ START_TEST(storage_behind_the_prefix)
 	prefix = 0x200000;
 	ck_assert_ptr_eq(host.map(host.opaque, 0, 0x100, 8), port.ram + 0x200100);
 }
-END_TEST
 
 static struct cp_result stsi(uint64_t gr0, uint64_t gr1, uint64_t addr, bool problem, bool *stores)
 {
@@ -318,7 +306,7 @@ static struct cp_result stsi(uint64_t gr0, uint64_t gr1, uint64_t addr, bool pro
 	return cp_port_stsi(&port, &insn, addr, sysib, stores);
 }
 
-START_TEST(stsi_stores)
+TEST(stsi_stores)
 {
 	bool stores = true;
 
@@ -342,10 +330,9 @@ START_TEST(stsi_stores)
 	ck_pgm(stsi(0x30000102, 2, 0x1000, false, &stores), PGM_SPECIFICATION);
 	ck_assert(!stores);
 }
-END_TEST
 
 /* Each time a user connects, the guest gets an interruption. */
-START_TEST(interruptions)
+TEST(interruptions)
 {
 	uint64_t gr[16] = { IUCV_DECLARE_BUFFER, LIST };
 	struct cp_insn insn = { .gr = gr, .amode = 64 };
@@ -373,10 +360,9 @@ START_TEST(interruptions)
 	ck_assert(!more);
 	ck_assert(!cp_port_interrupt(&port, 0, &more));
 }
-END_TEST
 
 /* Nobody reads events: nothing is waited for.  A pause is as long as it says. */
-START_TEST(no_pause_without_clients)
+TEST(no_pause_without_clients)
 {
 	const struct cp_event event = { .kind = CP_EVENT_RESET };
 	struct timespec before, after;
@@ -389,32 +375,4 @@ START_TEST(no_pause_without_clients)
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	ck_assert_int_ge((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
 			 before.tv_nsec, 1000000);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("port");
-	TCase *tc = tcase_create("machine");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, as_many_cpus_as_the_machine);
-	tcase_add_test(tc, cpus_given_twice);
-	tcase_add_test(tc, enough_storage);
-	tcase_add_test(tc, too_little_storage);
-	tcase_add_test(tc, no_cp);
-	tcase_add_test(tc, bad_options);
-	tcase_add_test(tc, no_storage_for_options);
-	tcase_add_test(tc, defaults);
-	tcase_add_test(tc, files);
-	tcase_add_test(tc, no_files);
-	tcase_add_test(tc, no_socket);
-	tcase_add_test(tc, storage);
-	tcase_add_test(tc, stored_within_storage);
-	tcase_add_test(tc, storage_behind_the_prefix);
-	tcase_add_test(tc, stsi_stores);
-	tcase_add_test(tc, interruptions);
-	tcase_add_test(tc, no_pause_without_clients);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

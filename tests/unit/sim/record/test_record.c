@@ -14,6 +14,8 @@ static void setup(void)
 	record_writer_init(&w, buffer, sizeof(buffer), UINT64_C(0xd012345678abcdef));
 }
 
+CASE("writer", setup, NULL);
+
 static void ck_header(uint32_t at, uint32_t len, unsigned int domain, unsigned int number)
 {
 	ck_assert_uint_eq(get_be16(buffer + at), len);
@@ -25,7 +27,7 @@ static void ck_header(uint32_t at, uint32_t len, unsigned int domain, unsigned i
 	ck_assert_uint_eq(get_be32(buffer + at + 16), 0);
 }
 
-START_TEST(header)
+TEST(header)
 {
 	uint8_t *record = record_add(&w, 4, 3, 440);
 
@@ -36,10 +38,9 @@ START_TEST(header)
 	ck_assert_uint_eq(w.pos, 440);
 	ck_assert_uint_eq(w.domains, 0x0800);
 }
-END_TEST
 
 /* A record fits if D1R13 still fits behind it. */
-START_TEST(end_of_frame)
+TEST(end_of_frame)
 {
 	ck_assert_ptr_nonnull(record_add(&w, 0, 1, 4000));
 	ck_assert_ptr_eq(record_add(&w, 0, 2, 76), buffer + 4000);
@@ -49,9 +50,8 @@ START_TEST(end_of_frame)
 	ck_assert_uint_eq(w.pos, 4116);
 	ck_assert_uint_eq(w.domains, 0xc000);
 }
-END_TEST
 
-START_TEST(end_of_frame_leaves_zeros)
+TEST(end_of_frame_leaves_zeros)
 {
 	ck_assert_ptr_nonnull(record_add(&w, 0, 1, 4000));
 	ck_assert_ptr_eq(record_add(&w, 0, 2, 77), buffer + 4096);
@@ -59,9 +59,8 @@ START_TEST(end_of_frame_leaves_zeros)
 	for (unsigned int i = 4020; i < 4096; i++)
 		ck_assert_uint_eq(buffer[i], 0);
 }
-END_TEST
 
-START_TEST(never_straddles)
+TEST(never_straddles)
 {
 	uint32_t seen = 0, at = 0;
 
@@ -84,9 +83,8 @@ START_TEST(never_straddles)
 	ck_assert_uint_eq(w.pos, 2 * 4096 + 13 * 300 + 20);
 	ck_header(w.pos - 20, 20, 1, MTREND);
 }
-END_TEST
 
-START_TEST(close_fits_always)
+TEST(close_fits_always)
 {
 	for (unsigned int i = 0; i < FRAMES; i++)
 		ck_assert_ptr_nonnull(record_add(&w, 2, 4, RECORD_MAX_SIZE));
@@ -99,10 +97,9 @@ START_TEST(close_fits_always)
 	ck_header(w.pos - 20, 20, 1, MTRSOS);
 	ck_assert(!record_fits(&w, 20));
 }
-END_TEST
 
 /* The last frame has no other behind it: a record that fills it exactly fits, a longer one does not. */
-START_TEST(the_last_frame_is_filled)
+TEST(the_last_frame_is_filled)
 {
 	for (unsigned int i = 1; i < FRAMES; i++)
 		ck_assert_ptr_nonnull(record_add(&w, 2, 4, RECORD_MAX_SIZE));
@@ -114,18 +111,16 @@ START_TEST(the_last_frame_is_filled)
 	record_close(&w, MTREND);
 	ck_assert_uint_eq(w.pos, sizeof(buffer));
 }
-END_TEST
 
-START_TEST(lengths)
+TEST(lengths)
 {
 	ck_assert(!record_fits(&w, 19));
 	ck_assert(record_fits(&w, 20));
 	ck_assert(record_fits(&w, 4076));
 	ck_assert(!record_fits(&w, 4077));
 }
-END_TEST
 
-START_TEST(append)
+TEST(append)
 {
 	uint8_t record[100] = { 0, 100, 0, 0, 11, 0, 0, 4 };
 
@@ -152,23 +147,4 @@ START_TEST(append)
 	ck_assert(record_valid(record, 4076, 15));
 	put_be16(record, 4077);
 	ck_assert(!record_valid(record, 4077, 15));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("record");
-	TCase *tc = tcase_create("writer");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, header);
-	tcase_add_test(tc, end_of_frame);
-	tcase_add_test(tc, end_of_frame_leaves_zeros);
-	tcase_add_test(tc, never_straddles);
-	tcase_add_test(tc, close_fits_always);
-	tcase_add_test(tc, the_last_frame_is_filled);
-	tcase_add_test(tc, lengths);
-	tcase_add_test(tc, append);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -198,6 +198,8 @@ static void drop_session(void)
 	fx_teardown();
 }
 
+CASE("session", record_session, drop_session);
+
 /* Number of the line that holds @part. */
 static unsigned int line_of(const char *part)
 {
@@ -210,7 +212,7 @@ static unsigned int line_of(const char *part)
 	return number;
 }
 
-START_TEST(the_same_again)
+TEST(the_same_again)
 {
 	unsigned int lines = 0;
 
@@ -220,7 +222,6 @@ START_TEST(the_same_again)
 	ck_assert_uint_eq(records, lines);
 	ck_assert_str_eq(report, "");
 }
-END_TEST
 
 /* The trace as a file of the emulator has it: repeats are counted, and the limit ends it. */
 static void as_a_file(uint64_t limit, char **folded, size_t *len)
@@ -242,7 +243,7 @@ static void as_a_file(uint64_t limit, char **folded, size_t *len)
 	unlink(path);
 }
 
-START_TEST(counted_repeats)
+TEST(counted_repeats)
 {
 	/* In what at points to: the count, and the call. */
 	static const size_t offsets[] = { 24, 8 };
@@ -265,9 +266,8 @@ START_TEST(counted_repeats)
 	}
 	free(folded);
 }
-END_TEST
 
-START_TEST(limit_ends_a_replay)
+TEST(limit_ends_a_replay)
 {
 	char *folded, expected[80];
 	unsigned int lines = 1;
@@ -282,10 +282,9 @@ START_TEST(limit_ends_a_replay)
 	ck_assert_str_eq(report, expected);
 	free(folded);
 }
-END_TEST
 
 /* What the core has done, changed in the file: found in that line. */
-START_TEST(changes_are_found)
+TEST(changes_are_found)
 {
 	static const struct {
 		const char *part;
@@ -311,10 +310,9 @@ START_TEST(changes_are_found)
 		at[change[i].offset] = before;
 	}
 }
-END_TEST
 
 /* What came from outside, changed: the core does something else, in that line or after it. */
-START_TEST(changed_inputs_are_found)
+TEST(changed_inputs_are_found)
 {
 	static const char *const part[] = { "\"seed\":\"77\"", "\"domains\":", "\"paths\":8",
 					    "\"text\":\"MONITOR SAMPLE START\"" };
@@ -330,7 +328,6 @@ START_TEST(changed_inputs_are_found)
 		*at = *at == '8' ? '7' : 'T';
 	}
 }
-END_TEST
 
 static void ck_unusable(const char *trace, const char *expected)
 {
@@ -338,7 +335,7 @@ static void ck_unusable(const char *trace, const char *expected)
 	ck_assert_msg(strncmp(report, expected, strlen(expected)) == 0, "%s", report);
 }
 
-START_TEST(no_trace)
+TEST(no_trace)
 {
 	ck_unusable("\n", "line 1: it is not a record of a CP trace\n");
 	ck_unusable("x", "line 1: it is cut off; the trace ends in the middle of a record\n");
@@ -348,7 +345,6 @@ START_TEST(no_trace)
 	ck_unusable("{\"seq\":0,\"tod\":\"1\",\"cpu\":null,\"call\":\"configuration\"}\n",
 		    "line 1: it lacks \"version\", which a replay needs\n");
 }
-END_TEST
 
 /* After "seq" and "tod"; what is wrong with it. */
 static const struct {
@@ -403,7 +399,7 @@ static const struct {
 };
 
 /* Of a record whose members are not what an input has. */
-START_TEST(bad_members)
+TEST_EACH(bad_members, bad)
 {
 	const char *first = strchr(text, '\n');
 	char trace[8192], expected[160];
@@ -413,9 +409,8 @@ START_TEST(bad_members)
 	snprintf(expected, sizeof(expected), "line 2: %s\n", bad[_i].expected);
 	ck_unusable(trace, expected);
 }
-END_TEST
 
-START_TEST(short_data)
+TEST(short_data)
 {
 	char *at = strstr(text, "\"trace-data\":\"full\""), *rest = strchr(at, '}');
 	char *shortened = malloc(text_len);
@@ -424,10 +419,9 @@ START_TEST(short_data)
 	ck_unusable(shortened, "line 1: the trace was made with trace-data=short and has not all");
 	free(shortened);
 }
-END_TEST
 
 /* A read whose bytes are only hashed, as other tools may shorten a trace. */
-START_TEST(hashed_read)
+TEST(hashed_read)
 {
 	char *at = strstr(text, "\"in\":[[\""), *data = strchr(strchr(at, ',') + 1, '"');
 	char *end = strchr(data + 1, '"'), expected[80];
@@ -440,10 +434,9 @@ START_TEST(hashed_read)
 	ck_assert_ptr_nonnull(strstr(report, "is shortened; a replay needs it as a whole"));
 	free(shortened);
 }
-END_TEST
 
 /* Bytes of a fixed number, two digits less; then another machine, which the guest has seen. */
-START_TEST(short_bytes_and_another_machine)
+TEST(short_bytes_and_another_machine)
 {
 	char *at = strstr(text, "\"rmmsg\":\""), expected[80];
 	char *shortened = malloc(text_len);
@@ -458,10 +451,9 @@ START_TEST(short_bytes_and_another_machine)
 	at[strlen("\"machine\":\"")] = '9';
 	ck_assert_int_eq(replay(text, text_len), REPLAY_DIFFERS);
 }
-END_TEST
 
 /* The end may come at any line: the file ends there, or the core has more to say. */
-START_TEST(every_beginning)
+TEST(every_beginning)
 {
 	for (size_t len = 1; len < text_len; len++) {
 		enum replay_result result;
@@ -476,7 +468,6 @@ START_TEST(every_beginning)
 	}
 	ck_assert_int_eq(replay(text, text_len - 1), REPLAY_UNUSABLE);
 }
-END_TEST
 
 /* xorshift: the same mutations in every run. */
 static uint32_t next_random(uint32_t *state)
@@ -488,7 +479,7 @@ static uint32_t next_random(uint32_t *state)
 }
 
 /* No file brings the replay down; what differs is said. */
-START_TEST(mutated)
+TEST_LOOP(mutated, 0, 10)
 {
 	static const char alphabet[] = "0123456789abcdef\",:[]{}-*\\nul\n";
 	uint32_t random = 0x2545f491u + (uint32_t)_i;
@@ -509,28 +500,4 @@ START_TEST(mutated)
 	}
 	/* Only an edit that changes nothing can go unnoticed, or one of the time of day. */
 	ck_assert_uint_lt(same, MUTATIONS / 10);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("replay");
-	TCase *tc = tcase_create("session");
-
-	tcase_add_checked_fixture(tc, record_session, drop_session);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, the_same_again);
-	tcase_add_test(tc, counted_repeats);
-	tcase_add_test(tc, limit_ends_a_replay);
-	tcase_add_test(tc, changes_are_found);
-	tcase_add_test(tc, changed_inputs_are_found);
-	tcase_add_test(tc, no_trace);
-	tcase_add_loop_test(tc, bad_members, 0, sizeof(bad) / sizeof(bad[0]));
-	tcase_add_test(tc, short_data);
-	tcase_add_test(tc, hashed_read);
-	tcase_add_test(tc, short_bytes_and_another_machine);
-	tcase_add_test(tc, every_beginning);
-	tcase_add_loop_test(tc, mutated, 0, 10);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

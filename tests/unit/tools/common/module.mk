@@ -2,7 +2,7 @@
 # Tools know nothing of CP, nor do their tests.
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base tools/common
+USES := lib/base tools/common tests/unit/main
 INSIDE := tests/unit
 PACKAGES := check
 # Storage that runs out; timers, signals and what comes of them; a command line that cannot be read;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines as tables: what options and words become, and what is said of wrong ones. */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "command.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "said.h"
+#include "unit_test.h"
 
 #define USAGE 9		/* no exit code of anybody else */
 #define WORDS_MAX 8
@@ -152,7 +151,7 @@ static struct arguments parsed(const struct command_line *line, const char *word
 	return arguments;
 }
 
-START_TEST(each_kind)
+TEST(each_kind)
 {
 	struct arguments a = parsed(&two, "one");
 
@@ -175,10 +174,9 @@ START_TEST(each_kind)
 	a = parsed(&two, "--bare one");
 	ck_assert(a.calls == 1 && strcmp(a.called, "none") == 0);
 }
-END_TEST
 
 /* What is beside a number of 32 bits is not touched. */
-START_TEST(widths)
+TEST(widths)
 {
 	struct arguments a = parsed(&two, "--narrow 3 one");
 
@@ -186,10 +184,9 @@ START_TEST(widths)
 	a = parsed(&two, "--whole 4 one");
 	ck_assert(a.narrow == 0 && a.whole == 4 && a.calls == 0);
 }
-END_TEST
 
 /* As many rows as there may be; each sets its own. */
-START_TEST(most_rows)
+TEST(most_rows)
 {
 	static const char names[OPTION_ROWS_MAX][2] = {
 		"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p",
@@ -215,10 +212,9 @@ START_TEST(most_rows)
 			ck_assert_uint_eq(numbers[other], other == i ? 77 : 0);
 	}
 }
-END_TEST
 
 /* Where an abbreviated name of an option is something else. */
-START_TEST(words_that_are_no_names)
+TEST(words_that_are_no_names)
 {
 	struct arguments a = parsed(&two, "--text --fla one");
 
@@ -228,15 +224,13 @@ START_TEST(words_that_are_no_names)
 	a = parsed(&two, "-d 1 -- --fla");
 	ck_assert(!a.flag && strcmp(a.first, "--fla") == 0);
 }
-END_TEST
 
-START_TEST(options_of_a_part)
+TEST(options_of_a_part)
 {
 	struct arguments a = parsed(&two, "-d 9 one");
 
 	ck_assert(a.shared.depth == 9 && a.shared.given && !a.flag);
 }
-END_TEST
 
 static const struct word_row program_words[] = {
 	{ TO_REST(struct arguments, program), .missing = "name a program" }, { 0 }
@@ -248,7 +242,7 @@ static const struct word_row after_one_words[] = {
 };
 static const struct command_line after_one = { .options = &table, .words = after_one_words };
 
-START_TEST(a_program_has_all_words_after_it)
+TEST(a_program_has_all_words_after_it)
 {
 	struct arguments a = parsed(&program, "-f prog -t --nonsense x");
 
@@ -264,7 +258,6 @@ START_TEST(a_program_has_all_words_after_it)
 	a = parsed(&after_one, "one prog --fla");
 	ck_assert(!a.flag && strcmp(a.program[1], "--fla") == 0);
 }
-END_TEST
 
 static const struct word_row many_words[] = {
 	{ TO_WORD(struct arguments, first) },
@@ -273,7 +266,7 @@ static const struct word_row many_words[] = {
 };
 static const struct command_line many = { .options = &table, .words = many_words };
 
-START_TEST(many_words_and_options_between)
+TEST(many_words_and_options_between)
 {
 	struct arguments a = parsed(&many, "one two -f three");
 
@@ -282,9 +275,8 @@ START_TEST(many_words_and_options_between)
 	ck_assert_str_eq(a.many.word[0], "two");
 	ck_assert_str_eq(a.many.word[1], "three");
 }
-END_TEST
 
-START_TEST(options_after_words)
+TEST(options_after_words)
 {
 	struct arguments a = { 0 };
 
@@ -294,7 +286,6 @@ START_TEST(options_after_words)
 	a = parsed(&two, "one -f");
 	ck_assert(a.flag && !a.second);
 }
-END_TEST
 
 /* What a program says on @fd that these words end; its exit code. */
 static const char *ended(const struct command_line *line, const char *words, int fd, int *code)
@@ -320,7 +311,7 @@ static const struct word_row pair_words[] = {
 };
 static const struct command_line pair = { .options = &table, .parts = parts, .words = pair_words };
 
-START_TEST(what_is_wrong_is_said)
+TEST(what_is_wrong_is_said)
 {
 	static const struct command_line none = { .options = &table }, bare = { 0 };
 	static const struct { const struct command_line *line; const char *words, *said; } c[] = {
@@ -375,9 +366,8 @@ START_TEST(what_is_wrong_is_said)
 		ck_assert_msg(strstr(said, c[i].said) != NULL, "'%s': %s", c[i].words, said);
 	}
 }
-END_TEST
 
-START_TEST(help)
+TEST(help)
 {
 	int code;
 
@@ -404,10 +394,9 @@ START_TEST(help)
 		"That is it.\n");
 	ck_assert_int_eq(code, 0);
 }
-END_TEST
 
 /* Where a program has a version, there are an option and a letter for it. */
-START_TEST(version)
+TEST(version)
 {
 	static const struct command_line one = { .options = &shared_table, .help = "Little." };
 	int code;
@@ -430,9 +419,8 @@ START_TEST(version)
 			 "test: abbreviated option: '--ve' (write --version)\n");
 	ck_assert_int_eq(code, USAGE);
 }
-END_TEST
 
-START_TEST(usage)
+TEST(usage)
 {
 	int code;
 
@@ -442,10 +430,9 @@ START_TEST(usage)
 		"            [--call=WORD] [--help] [--usage]\n");
 	ck_assert_int_eq(code, 0);
 }
-END_TEST
 
 /* As many as there is room for, and one more. */
-START_TEST(most_words)
+TEST(most_words)
 {
 	static char name[] = "/usr/bin/test", word[] = "word", first[] = "first";
 	static char *argv[WORD_LIST_MAX + 4] = { name, first };
@@ -472,10 +459,9 @@ START_TEST(most_words)
 	ck_assert_int_eq(status, USAGE << 8);
 	ck_assert_ptr_nonnull(strstr(said_end(&said), "too many words (at most 256)\n"));
 }
-END_TEST
 
 /* A program is named without its folder. */
-START_TEST(name_of_the_program)
+TEST(name_of_the_program)
 {
 	static char name[] = "/usr/bin/a/test", word[] = "--fla";
 	char *argv[] = { name, word, NULL };
@@ -493,10 +479,9 @@ START_TEST(name_of_the_program)
 	ck_assert_int_eq(status, USAGE << 8);
 	ck_assert_str_eq(said_end(&said), "test: abbreviated option: '--fla' (write --flag)\n");
 }
-END_TEST
 
 /* A command that cannot be read for want of memory was not wrong: it failed. */
-START_TEST(without_memory)
+TEST(without_memory)
 {
 	static char name[] = "test";
 	char *argv[] = { name, NULL };
@@ -514,17 +499,4 @@ START_TEST(without_memory)
 	ck_assert_int_eq(status, EXIT_FAILED << 8);
 	ck_assert_str_eq(strchr(said_end(&said), ':'),
 			 ": the command line cannot be read: Cannot allocate memory\n");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		each_kind, widths, most_rows, words_that_are_no_names, options_of_a_part,
-		a_program_has_all_words_after_it, many_words_and_options_between,
-		options_after_words, what_is_wrong_is_said, help, version, usage, most_words,
-		name_of_the_program, without_memory,
-	};
-
-	return check_run("tool command_line", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

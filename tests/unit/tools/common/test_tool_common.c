@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns and their selection, scaled values, text. */
 #define _GNU_SOURCE /* fopencookie() */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -10,13 +9,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "check_run.h"
 #include "column.h"
 #include "exit_code.h"
 #include "interval.h"
 #include "said.h"
 #include "scale.h"
 #include "tool_text.h"
+#include "unit_test.h"
 
 static const struct column columns[] = {
 	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
@@ -45,7 +44,7 @@ static bool selects(const char *fields, const char *expected)
 	return true;
 }
 
-START_TEST(selections)
+TEST(selections)
 {
 	ck_assert(selects("comm", "1"));
 	ck_assert(selects("delay_ns,pid", "20"));
@@ -59,9 +58,8 @@ START_TEST(selections)
 	ck_assert(!selects("+pid", NULL));
 	ck_assert_str_eq(error, "the field pid is selected twice; name it once");
 }
-END_TEST
 
-START_TEST(selections_with_one_more)
+TEST(selections_with_one_more)
 {
 	struct selection selection;
 
@@ -82,10 +80,9 @@ START_TEST(selections_with_one_more)
 	ck_assert_uint_eq(selection.shown[2], 3);
 	ck_assert_uint_eq(selection.shown[3], 1);
 }
-END_TEST
 
 /* As many as there can be, the first of which comes last: nothing but the rest is moved. */
-START_TEST(selections_of_many)
+TEST(selections_of_many)
 {
 	static struct column many[COLUMNS_MAX];
 	static char names[COLUMNS_MAX][8];
@@ -109,9 +106,8 @@ START_TEST(selections_of_many)
 	ck_assert_uint_eq(selection->shown[3], 77);
 	free(selection);
 }
-END_TEST
 
-START_TEST(units)
+TEST(units)
 {
 	static const char *const names[] = {
 		[UNIT_NONE] = "", [UNIT_TIME] = "s since 1970", [UNIT_S] = "s", [UNIT_MS] = "ms",
@@ -123,9 +119,8 @@ START_TEST(units)
 	for (enum column_unit unit = UNIT_NONE; unit < UNIT_COUNT; unit++)
 		ck_assert_str_eq(column_unit_name(unit), names[unit]);
 }
-END_TEST
 
-START_TEST(long_names_are_cut)
+TEST(long_names_are_cut)
 {
 	static const char name[] = "0123456789012345678901234567890123456789012345678901234567890123";
 	char fields[80], expected[160];
@@ -139,9 +134,8 @@ START_TEST(long_names_are_cut)
 		ck_assert_str_eq(error, expected);
 	}
 }
-END_TEST
 
-START_TEST(list_of_columns)
+TEST(list_of_columns)
 {
 	char *text = NULL;
 	size_t len;
@@ -156,10 +150,9 @@ START_TEST(list_of_columns)
 			       "* shown unless --fields says otherwise\n");
 	free(text);
 }
-END_TEST
 
 /* A column of each type, and all that the schema says of it. */
-START_TEST(schema_of_each_type)
+TEST(schema_of_each_type)
 {
 	static const struct column each[] = {
 		{ "n", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "N" },
@@ -199,9 +192,8 @@ START_TEST(schema_of_each_type)
 	json_decref(wanted);
 	free(text);
 }
-END_TEST
 
-START_TEST(schema)
+TEST(schema)
 {
 	char *text = NULL;
 	const char *unit, *type, *null;
@@ -230,7 +222,6 @@ START_TEST(schema)
 	ck_assert_int_eq(columns_schema(out, "a row", columns, COUNT), -ENOSPC);
 	fclose(out);
 }
-END_TEST
 
 /* Writes that succeed before all others fail, with @write_error; below 0: none fails. */
 static long writes_most = -1, writes;
@@ -259,7 +250,7 @@ static int schema_to_writes(void)
 }
 
 /* Also the line's end, which comes last; where no reason is known, it is an error of output. */
-START_TEST(schema_that_cannot_be_written)
+TEST(schema_that_cannot_be_written)
 {
 	long all;
 
@@ -277,7 +268,6 @@ START_TEST(schema_that_cannot_be_written)
 	writes_most = -1;
 	ck_assert_int_eq(schema_to_writes(), 0);
 }
-END_TEST
 
 static const char *scaled(enum column_unit unit, uint64_t value)
 {
@@ -289,7 +279,7 @@ static const char *scaled(enum column_unit unit, uint64_t value)
 }
 
 /* The heading above scaled values has no unit: they have their own. */
-START_TEST(scaled_headings)
+TEST(scaled_headings)
 {
 	static const struct { enum column_unit unit; const char *name, *heading; } c[] = {
 		{ UNIT_NS, "read_latency_ns", "read_latency" }, { UNIT_US, "etime_us", "etime" },
@@ -318,9 +308,8 @@ START_TEST(scaled_headings)
 			      "%s", c[i].name);
 	}
 }
-END_TEST
 
-START_TEST(scaled_values)
+TEST(scaled_values)
 {
 	ck_assert_str_eq(scaled(UNIT_NS, 0), "0 ns");
 	ck_assert_str_eq(scaled(UNIT_NS, 999), "999 ns");
@@ -335,10 +324,9 @@ START_TEST(scaled_values)
 	ck_assert_ptr_null(scaled(UNIT_NONE, 1));
 	ck_assert_str_eq(scaled(UNIT_PERCENT, 1), "1 %");
 }
-END_TEST
 
 /* Each unit where it begins and just below, by what a day has hours and so on. */
-START_TEST(scaled_steps)
+TEST(scaled_steps)
 {
 	static const struct { enum column_unit unit; uint64_t value; const char *shown; } c[] = {
 		{ UNIT_NS, 1, "1 ns" }, { UNIT_US, 1, "1.00 us" }, { UNIT_MS, 1, "1.00 ms" },
@@ -383,9 +371,8 @@ START_TEST(scaled_steps)
 	ck_assert(!scale_value(&column, &cell, out, sizeof(out)));
 	ck_assert_str_eq(out, "-7 ns");
 }
-END_TEST
 
-START_TEST(times)
+TEST(times)
 {
 	char out[32];
 
@@ -398,9 +385,8 @@ START_TEST(times)
 	scale_time(UINT64_MAX, out, sizeof(out));
 	ck_assert_str_eq(out, "18446744073709551615");
 }
-END_TEST
 
-START_TEST(utf8)
+TEST(utf8)
 {
 	static const char *const good[] = {
 		"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
@@ -417,10 +403,9 @@ START_TEST(utf8)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(!text_is_utf8(bad[i], strlen(bad[i])), "%zu", i);
 }
-END_TEST
 
 /* With descriptors for nothing, and for signals only, which is closed again. */
-START_TEST(interval_without_descriptors)
+TEST(interval_without_descriptors)
 {
 	static const char *const wanted[] = { "signals cannot be read", "a timer cannot be created" };
 	struct said said;
@@ -452,18 +437,4 @@ START_TEST(interval_without_descriptors)
 		ck_assert_msg(strstr(text, wanted[more]) && strstr(text, "Too many open files"), "%s",
 			      text);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		selections, selections_with_one_more, selections_of_many, units,
-		long_names_are_cut, list_of_columns, schema_of_each_type, schema,
-		schema_that_cannot_be_written,
-		scaled_headings, scaled_values, scaled_steps, times, utf8,
-		interval_without_descriptors,
-	};
-
-	return check_run("tool common", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "exit_code.h"
 #include "interval.h"
 #include "said.h"
+#include "unit_test.h"
 
 /* The error of each call, 0: none. */
 static int signal_error, mask_error, signals_error, timer_error, set_error, read_error;
@@ -114,6 +114,8 @@ static void stop(void)
 	is_fake = false;
 }
 
+CASE("tool interval", NULL, stop);
+
 /* Files that keep nobody waiting, and come to no program that is started. */
 static void ck_file(int fd)
 {
@@ -122,7 +124,7 @@ static void ck_file(int fd)
 	ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
-START_TEST(what_is_opened)
+TEST(what_is_opened)
 {
 	sigset_t blocked;
 
@@ -140,10 +142,9 @@ START_TEST(what_is_opened)
 	ck_assert_int_eq(fcntl(interval.signals, F_GETFD), -1);
 	ck_assert_int_eq(fcntl(interval.timer, F_GETFD), -1);
 }
-END_TEST
 
 /* Each of the signals is noticed, and so is the time. */
-START_TEST(what_ends_a_wait)
+TEST(what_ends_a_wait)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
@@ -158,9 +159,8 @@ START_TEST(what_ends_a_wait)
 	}
 	interval_close(&interval);
 }
-END_TEST
 
-START_TEST(errors_of_opening)
+TEST(errors_of_opening)
 {
 	static const struct {
 		int *error;
@@ -189,10 +189,9 @@ START_TEST(errors_of_opening)
 		close(after);
 	}
 }
-END_TEST
 
 /* A file may have the number 0. */
-START_TEST(descriptor_zero)
+TEST(descriptor_zero)
 {
 	close(0);
 	ck_assert_int_eq(interval_open(&interval), EXIT_PASS);
@@ -203,9 +202,8 @@ START_TEST(descriptor_zero)
 	ck_assert_int_eq(interval_open(&interval), EXIT_PASS);
 	interval_close(&interval);
 }
-END_TEST
 
-START_TEST(distances)
+TEST(distances)
 {
 	static const struct {
 		uint64_t ns;
@@ -231,7 +229,6 @@ START_TEST(distances)
 	ck_assert_str_eq(strchr(said_end(&said), ':'), ": the timer cannot be set: Invalid argument\n");
 	interval_close(&interval);
 }
-END_TEST
 
 /* Waits once; what is said. */
 static const char *waited(enum interval_end wanted)
@@ -250,7 +247,7 @@ static const char *waited(enum interval_end wanted)
 	return text ? text : "";
 }
 
-START_TEST(points_in_time)
+TEST(points_in_time)
 {
 	ck_assert_int_eq(interval_open(&interval), EXIT_PASS);
 	ready[1] = true;
@@ -271,9 +268,8 @@ START_TEST(points_in_time)
 	ck_assert_uint_eq(interval.missed, 9);
 	interval_close(&interval);
 }
-END_TEST
 
-START_TEST(errors_of_waiting)
+TEST(errors_of_waiting)
 {
 	ck_assert_int_eq(interval_open(&interval), EXIT_PASS);
 	ready[1] = true;
@@ -287,15 +283,4 @@ START_TEST(errors_of_waiting)
 	ck_assert_str_eq(waited(INTERVAL_ERROR), ": the timer cannot be read: Operation canceled\n");
 	ck_assert_uint_eq(interval.missed, 0);
 	interval_close(&interval);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		what_is_opened, what_ends_a_wait, errors_of_opening, descriptor_zero, distances,
-		points_in_time, errors_of_waiting,
-	};
-
-	return check_run("tool interval", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

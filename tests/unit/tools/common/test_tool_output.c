@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of a tool: its commands, and the options of what it reports. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "command.h"
 #include "output.h"
 #include "said.h"
+#include "unit_test.h"
 #include "zvmlab_version.h"
 
 static const struct column columns[] = {
@@ -51,7 +50,7 @@ static const char *said_by(int fd, const char *first, const char *second, int *c
 	return said_end(&said);
 }
 
-START_TEST(commands)
+TEST(commands)
 {
 	int code;
 
@@ -69,10 +68,9 @@ START_TEST(commands)
 	ck_assert_ptr_nonnull(strstr(said_by(2, NULL, NULL, &code), "Usage: tool"));
 	ck_assert_int_eq(code, EXIT_USAGE);
 }
-END_TEST
 
 /* Each tool complains by its own name, and there is one before a tool begins. */
-START_TEST(names_of_tools)
+TEST(names_of_tools)
 {
 	static const struct command none[] = { { 0 } };
 	static const struct tool other = { "other", "Does nothing.", none };
@@ -87,9 +85,8 @@ START_TEST(names_of_tools)
 			 "other: unknown command: 'put'; 'other --help' lists them\n"
 			 "other: last\n");
 }
-END_TEST
 
-START_TEST(options)
+TEST(options)
 {
 	ck_assert_int_eq(run("get", NULL), 5);
 	ck_assert_str_eq(argv_zero, "tool get");
@@ -108,9 +105,8 @@ START_TEST(options)
 	ck_assert_int_eq(run("get", "--fields=+comm"), 5);
 	ck_assert(!output.named);
 }
-END_TEST
 
-START_TEST(colors)
+TEST(colors)
 {
 	static const struct {
 		enum output_color color;
@@ -140,9 +136,8 @@ START_TEST(colors)
 	setenv("NO_COLOR", "1", 1);
 	ck_assert(!output_has_colors(&output));
 }
-END_TEST
 
-START_TEST(what_is_opened)
+TEST(what_is_opened)
 {
 	struct rows *rows;
 
@@ -155,9 +150,8 @@ START_TEST(what_is_opened)
 	ck_assert(output.format == ROWS_TABLE && !output.named);
 	ck_assert_str_eq(output.title, "a row");
 }
-END_TEST
 
-START_TEST(help_by_its_word)
+TEST(help_by_its_word)
 {
 	char text[1024];
 	int code;
@@ -166,10 +160,9 @@ START_TEST(help_by_its_word)
 	ck_assert_str_eq(said_by(1, "help", NULL, &code), text);
 	ck_assert_int_eq(code, EXIT_PASS);
 }
-END_TEST
 
 /* What was written before stands before the complaint, though both go to the same place. */
-START_TEST(complaints_come_after_what_was_written)
+TEST(complaints_come_after_what_was_written)
 {
 	struct said errors = said_begin(2);
 	int kept = dup(1);
@@ -183,10 +176,9 @@ START_TEST(complaints_come_after_what_was_written)
 	close(kept);
 	ck_assert_str_eq(said_end(&errors), "first\ntool: second 2\nthird\n");
 }
-END_TEST
 
 /* What is printed instead of running is all there, or the program fails. */
-START_TEST(what_cannot_be_printed)
+TEST(what_cannot_be_printed)
 {
 	static const char *const lines[][2] = {
 		{ "--help", NULL }, { "--version", NULL }, { "get", "--fields=help" },
@@ -208,9 +200,8 @@ START_TEST(what_cannot_be_printed)
 		ck_assert_msg(status == EXIT_FAILED << 8, "%zu: %x", i, (unsigned)status);
 	}
 }
-END_TEST
 
-START_TEST(what_is_printed_instead)
+TEST(what_is_printed_instead)
 {
 	static const char *const texts[] = { "--fields=help", "--schema", "--help" };
 	static const char *const begins[] = { "* pid", "{\n  \"$schema\"",
@@ -242,9 +233,8 @@ START_TEST(what_is_printed_instead)
 		ck_assert_msg(strncmp(text, begins[i], strlen(begins[i])) == 0, "%s", text);
 	}
 }
-END_TEST
 
-/* Each of these ends the program; the loop's index says which it is. */
+/* Each of these ends the program. */
 static const struct {
 	const char *option;
 	int code;
@@ -254,29 +244,17 @@ static const struct {
 	{ "--nonsense", EXIT_USAGE }, { "--color=red", EXIT_USAGE },
 };
 
-START_TEST(options_that_end)
+TEST_EACH(options_that_end, ending)
 {
-	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
-	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-	run("get", ending[_i].option);
-	_exit(99);
-}
-END_TEST
+	const pid_t child = fork();
+	int status;
 
-int main(void)
-{
-	TCase *tests = tcase_create("output");
-
-	tcase_add_test(tests, commands);
-	tcase_add_test(tests, names_of_tools);
-	tcase_add_test(tests, options);
-	tcase_add_test(tests, colors);
-	tcase_add_test(tests, what_is_opened);
-	tcase_add_test(tests, help_by_its_word);
-	tcase_add_test(tests, complaints_come_after_what_was_written);
-	tcase_add_test(tests, what_cannot_be_printed);
-	tcase_add_test(tests, what_is_printed_instead);
-	for (int i = 0; i < (int)(sizeof(ending) / sizeof(ending[0])); i++)
-		tcase_add_loop_exit_test(tests, options_that_end, ending[i].code, i, i + 1);
-	return check_run_case("tool output", tests);
+	if (child == 0) {
+		if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+			_exit(98);
+		run("get", ending[_i].option);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, ending[_i].code << 8);
 }

@@ -6,9 +6,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "proc.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/test_proc_XXXXXX";
 
@@ -28,6 +28,8 @@ static void stop(void)
 	unlink(path);
 }
 
+CASE("tool proc", start, stop);
+
 static void put(const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -38,7 +40,7 @@ static void put(const char *text)
 }
 
 /* As prctl(PR_SET_NAME) has set it. */
-START_TEST(name_of_a_process)
+TEST(name_of_a_process)
 {
 	char name[PROC_NAME_SIZE];
 
@@ -47,9 +49,8 @@ START_TEST(name_of_a_process)
 	ck_assert_str_eq(name, "fifteen bytes!!");
 	ck_assert(!proc_read_name(UINT32_MAX, name));
 }
-END_TEST
 
-START_TEST(cgroup_of_a_file)
+TEST(cgroup_of_a_file)
 {
 	char *found;
 	int before = dup(1), after;
@@ -71,10 +72,9 @@ START_TEST(cgroup_of_a_file)
 	ck_assert_int_eq(after, before);
 	close(after);
 }
-END_TEST
 
 /* A unified hierarchy counts most, the last one of several; of the others the first one does. */
-START_TEST(which_of_several)
+TEST(which_of_several)
 {
 	static const struct {
 		const char *text, *path;
@@ -104,10 +104,9 @@ START_TEST(which_of_several)
 		free(text);
 	}
 }
-END_TEST
 
 /* 64 KiB are read: a path that is longer is cut there. */
-START_TEST(long_file)
+TEST(long_file)
 {
 	static char text[70000];
 	char *found;
@@ -119,9 +118,8 @@ START_TEST(long_file)
 	ck_assert_uint_eq(strlen(found), 65536 - 3);
 	free(found);
 }
-END_TEST
 
-START_TEST(without_storage)
+TEST(without_storage)
 {
 	char *found = NULL;
 	long place;
@@ -136,17 +134,15 @@ START_TEST(without_storage)
 	ck_assert_str_eq(found, "/a");
 	free(found);
 }
-END_TEST
 
-START_TEST(parents)
+TEST(parents)
 {
 	ck_assert_uint_eq(proc_parent(UINT32_MAX), 0);
 	ck_assert_uint_eq(proc_parent((uint32_t)getpid()), (uint32_t)getppid());
 }
-END_TEST
 
 /* Bits of another task's flags, as <linux/sched.h> has them: PF_EXITING is 0x4. */
-START_TEST(states)
+TEST(states)
 {
 	static const struct {
 		char state;
@@ -165,10 +161,9 @@ START_TEST(states)
 		ck_assert_int_eq(proc_has_exited(&task), cases[i].exited);
 	}
 }
-END_TEST
 
 /* As Linux writes it; and with a line that is missing. */
-START_TEST(io_of_a_process)
+TEST(io_of_a_process)
 {
 	static const char text[] = "rchar: 1\nwchar: 18446744073709551615\nsyscr: 3\nsyscw: 4\n"
 				   "read_bytes: 5\nwrite_bytes: 6\n";
@@ -186,10 +181,9 @@ START_TEST(io_of_a_process)
 	put("");
 	ck_assert(!proc_read_io(&io, path) && !proc_read_io(&io, "/no/such"));
 }
-END_TEST
 
 /* The fields 10, 12, 14, 15 and 22 of proc(5), whatever the name is. */
-START_TEST(times_and_faults_of_a_process)
+TEST(times_and_faults_of_a_process)
 {
 	struct proc_task task;
 
@@ -197,15 +191,4 @@ START_TEST(times_and_faults_of_a_process)
 	ck_assert(task.pid == 7 && task.parent == 1 && task.flags == 6 && task.begin == 22);
 	ck_assert(task.minor_faults == 10 && task.major_faults == 12);
 	ck_assert(task.user_ticks == 14 && task.system_ticks == 15);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		io_of_a_process, times_and_faults_of_a_process,
-		name_of_a_process, cgroup_of_a_file, which_of_several, long_file, without_storage, parents, states,
-	};
-
-	return check_run("tool proc", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

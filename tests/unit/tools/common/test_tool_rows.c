@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows as table, JSON lines and CSV. */
 #define _GNU_SOURCE /* fopencookie() */
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "rows.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 static const struct column columns[] = {
 	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
@@ -77,7 +76,9 @@ static void release(void)
 	text = NULL;
 }
 
-START_TEST(table)
+CASE("tool rows", NULL, release);
+
+TEST(table)
 {
 	fill("init", 4);
 	ck_assert_str_eq(written(ROWS_TABLE, false, NULL, 2),
@@ -92,9 +93,8 @@ START_TEST(table)
 			 "1.23 ms  1.50 MiB   -20\n");
 	ck_assert_str_eq(written(ROWS_TABLE, false, "pid", 0), "  pid\n");
 }
-END_TEST
 
-START_TEST(table_obeys_nothing)
+TEST(table_obeys_nothing)
 {
 	static const char hostile[] = "\033[2J\\\n\xff\xc2\x9b" "3\xc3\xa4";
 
@@ -103,9 +103,8 @@ START_TEST(table_obeys_nothing)
 			 "comm      pid\n"
 			 "\\x1b[2J\\\\\\x0a\\xff\\xc2\\x9b3\xc3\xa4     42\n");
 }
-END_TEST
 
-START_TEST(json)
+TEST(json)
 {
 	fill("a\"b\\\xc3\xa4\n", 7);
 	ck_assert_str_eq(written(ROWS_JSON, true, "pid,comm,bins,on,nice,rate", 2),
@@ -115,9 +114,8 @@ START_TEST(json)
 			 "[0,18446744073709551615,3],\"on\":true,\"nice\":-20,\"rate\":2.5}\n");
 	ck_assert_str_eq(written(ROWS_JSON, false, "pid", 0), "");
 }
-END_TEST
 
-START_TEST(json_of_any_bytes)
+TEST(json_of_any_bytes)
 {
 	json_t *line, *escaped;
 
@@ -137,9 +135,8 @@ START_TEST(json_of_any_bytes)
 	ck_assert_ptr_null(json_object_get(line, "escaped"));
 	json_decref(line);
 }
-END_TEST
 
-START_TEST(csv)
+TEST(csv)
 {
 	fill("a,\"b\"\n\xff", 7);
 	ck_assert_str_eq(written(ROWS_CSV, true, "comm,bins,on,delay_ns", 1),
@@ -149,9 +146,8 @@ START_TEST(csv)
 	ck_assert_str_eq(written(ROWS_CSV, false, "pid,comm", 1), "pid,comm\n42,\n");
 	ck_assert_str_eq(written(ROWS_CSV, false, "pid,comm", 0), "pid,comm\n");
 }
-END_TEST
 
-START_TEST(what_is_not_known)
+TEST(what_is_not_known)
 {
 	fill("init", 4);
 	cells[0] = cell_absent();
@@ -165,9 +161,8 @@ START_TEST(what_is_not_known)
 	ck_assert_str_eq(written(ROWS_CSV, false, "pid,rate,size,comm", 1),
 			 "pid,rate,size,comm\n,,,\n");
 }
-END_TEST
 
-START_TEST(real_numbers)
+TEST(real_numbers)
 {
 	static const struct {
 		double value;
@@ -190,9 +185,8 @@ START_TEST(real_numbers)
 		ck_assert_str_eq(written(ROWS_TABLE, false, "rate", 1), expected);
 	}
 }
-END_TEST
 
-START_TEST(numbers_with_signs_and_flags)
+TEST(numbers_with_signs_and_flags)
 {
 	static const uint64_t one[] = { 7 };
 
@@ -209,10 +203,9 @@ START_TEST(numbers_with_signs_and_flags)
 	cells[3] = cell_signed(0);
 	ck_assert_str_eq(written(ROWS_CSV, false, "nice,bins", 1), "nice,bins\n0,\n");
 }
-END_TEST
 
 /* A heading, or a declared width, or a value decides how wide a place is. */
-START_TEST(places_of_a_table)
+TEST(places_of_a_table)
 {
 	static const uint64_t one[] = { 7 };
 
@@ -228,9 +221,8 @@ START_TEST(places_of_a_table)
 	fill("six678", 6);
 	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,path", 1), "comm    path\nsix678  /\n");
 }
-END_TEST
 
-START_TEST(each_text_that_is_none)
+TEST(each_text_that_is_none)
 {
 	fill("\xff", 1);
 	cells[9] = cell_text("\xfe", 1);
@@ -241,10 +233,9 @@ START_TEST(each_text_that_is_none)
 	ck_assert_str_eq(written(ROWS_JSON, false, "path,comm", 1),
 			 "{\"path\":null,\"comm\":\"\\\\xff\",\"escaped\":[\"comm\"]}\n");
 }
-END_TEST
 
 /* Only in a table, and only where it is asked for, are values and headings scaled. */
-START_TEST(headings)
+TEST(headings)
 {
 	fill("init", 4);
 	ck_assert_str_eq(written(ROWS_CSV, true, "delay_ns,size", 1),
@@ -253,10 +244,9 @@ START_TEST(headings)
 			 "delay_ns      size\n 1234567  1536.000\n");
 	ck_assert_str_eq(written(ROWS_TABLE, true, "pid,rate", 1), "  pid    rate\n   42   2.500\n");
 }
-END_TEST
 
 /* As many columns as there may be. */
-START_TEST(all_places_of_a_row)
+TEST(all_places_of_a_row)
 {
 	static struct column many[COLUMNS_MAX];
 	struct selection *selection = malloc(sizeof(*selection));
@@ -279,9 +269,8 @@ START_TEST(all_places_of_a_row)
 	free(selection);
 	free(values);
 }
-END_TEST
 
-START_TEST(flush_that_fails)
+TEST(flush_that_fails)
 {
 	struct selection selection;
 	struct rows *rows;
@@ -311,9 +300,8 @@ START_TEST(flush_that_fails)
 	}
 	ck_assert_ptr_eq(selection.columns, columns);
 }
-END_TEST
 
-START_TEST(output_that_fails)
+TEST(output_that_fails)
 {
 	struct selection selection;
 	struct rows *rows;
@@ -330,7 +318,6 @@ START_TEST(output_that_fails)
 	rows_close(NULL);
 	fclose(full);
 }
-END_TEST
 
 /* Writes that succeed before all others fail, and their errors: those of all but the first are -1. */
 static unsigned int writes, writes_most;
@@ -358,7 +345,7 @@ static FILE *full_file(size_t size)
 }
 
 /* The first error counts; one without a reason is an error of output. */
-START_TEST(reasons_of_errors)
+TEST(reasons_of_errors)
 {
 	static const struct {
 		size_t buffer;
@@ -388,10 +375,9 @@ START_TEST(reasons_of_errors)
 		fclose(out);
 	}
 }
-END_TEST
 
 /* Whatever allocation fails, no part of a row is written. */
-START_TEST(rows_without_storage)
+TEST(rows_without_storage)
 {
 	static char long_name[2000];
 	struct selection selection;
@@ -435,10 +421,9 @@ START_TEST(rows_without_storage)
 		}
 	}
 }
-END_TEST
 
 /* Colors of terminals, as ECMA-48 has them. */
-START_TEST(each_tone)
+TEST(each_tone)
 {
 	static const char *const wanted[TONE_COUNT] = {
 		[TONE_PLAIN] = "   42", [TONE_GOOD] = "\033[32m   42\033[m",
@@ -466,10 +451,9 @@ START_TEST(each_tone)
 		ck_assert_str_eq(text, line);
 	}
 }
-END_TEST
 
 /* A bold heading, and each tone around its value with its blanks; nothing of that elsewhere. */
-START_TEST(tones_of_cells)
+TEST(tones_of_cells)
 {
 	static const struct column toned[] = {
 		{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a number" },
@@ -502,18 +486,4 @@ START_TEST(tones_of_cells)
 					 "  pid  state\n   42  ok\n" : wanted[format]);
 		}
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		table, table_obeys_nothing, json, json_of_any_bytes, csv, what_is_not_known,
-		real_numbers, numbers_with_signs_and_flags, places_of_a_table,
-		each_text_that_is_none, headings, all_places_of_a_row, flush_that_fails,
-		output_that_fails, reasons_of_errors, rows_without_storage, each_tone,
-		tones_of_cells,
-	};
-
-	return check_run("tool rows", NULL, release, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Text that grows, what of it is UTF-8 and visible, rows and schemas when storage runs out. */
-#include <check.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "output.h"
 #include "rows.h"
 #include "said.h"
 #include "storage_fails.h"
 #include "tool_text.h"
+#include "unit_test.h"
 
 static struct text text;
 
@@ -20,6 +19,8 @@ static void stop(void)
 	storage_left = -1;
 	text_free(&text);
 }
+
+CASE("tool text", NULL, stop);
 
 /* What the text is now; it is empty afterwards. */
 static const char *taken(void)
@@ -36,7 +37,7 @@ static const char *taken(void)
 }
 
 /* In pieces of every size, over the sizes that storage is taken in. */
-START_TEST(text_that_grows)
+TEST(text_that_grows)
 {
 	char piece[600];
 
@@ -56,10 +57,9 @@ START_TEST(text_that_grows)
 		ck_assert(!text.bytes && !text.len && !text.size && !text.failed);
 	}
 }
-END_TEST
 
 /* More than twice the room that there is. */
-START_TEST(text_that_grows_by_much)
+TEST(text_that_grows_by_much)
 {
 	static const char piece[3000];
 
@@ -70,9 +70,8 @@ START_TEST(text_that_grows_by_much)
 		ck_assert_uint_eq(text.len, len + more);
 	}
 }
-END_TEST
 
-START_TEST(text_is_kept_when_nothing_is_added)
+TEST(text_is_kept_when_nothing_is_added)
 {
 	text_append(&text, "x", 0);
 	text_insert_blanks(&text, 0, 0);
@@ -82,9 +81,8 @@ START_TEST(text_is_kept_when_nothing_is_added)
 	text_insert_blanks(&text, 1, 0);
 	ck_assert_str_eq(taken(), "abc");
 }
-END_TEST
 
-START_TEST(blanks)
+TEST(blanks)
 {
 	text_append(&text, "abc", 3);
 	text_insert_blanks(&text, 0, 2);
@@ -103,9 +101,8 @@ START_TEST(blanks)
 				ck_abort_msg("byte %zu of %zu blanks", i, count);
 	}
 }
-END_TEST
 
-START_TEST(numbers_in_decimal)
+TEST(numbers_in_decimal)
 {
 	static const uint64_t numbers[] = { 0, 1, 9, 10, 99, 100, 12345678901234567890u, UINT64_MAX };
 
@@ -117,9 +114,8 @@ START_TEST(numbers_in_decimal)
 		ck_assert_str_eq(taken(), expected);
 	}
 }
-END_TEST
 
-START_TEST(text_without_storage)
+TEST(text_without_storage)
 {
 	text_append(&text, "abc", 3);
 	storage_left = 0;
@@ -142,7 +138,6 @@ START_TEST(text_without_storage)
 	text_insert_blanks(&text, 0, SIZE_MAX / 2 + 2);
 	ck_assert(text.failed && text.len == 0);
 }
-END_TEST
 
 /* By what a code point is, RFC 3629 section 3, not by which bytes may follow which. */
 static bool is_character(const unsigned char *bytes, size_t len)
@@ -190,13 +185,12 @@ static void expect_like_code_points(unsigned char first, unsigned char second)
 }
 
 /* All first bytes, with all second ones where these differ by the first. */
-START_TEST(utf8_by_code_points)
+TEST(utf8_by_code_points)
 {
 	for (unsigned int first = 0; first < 256; first++)
 		for (unsigned int second = 0; second < 256; second += first < 0xe0 ? 15 : 1)
 			expect_like_code_points((unsigned char)first, (unsigned char)second);
 }
-END_TEST
 
 static const char *visible(const char *bytes, size_t len)
 {
@@ -204,7 +198,7 @@ static const char *visible(const char *bytes, size_t len)
 	return taken();
 }
 
-START_TEST(what_a_terminal_shows)
+TEST(what_a_terminal_shows)
 {
 	ck_assert_str_eq(visible("a\x1f \x7e\x7f", 5), "a\\x1f ~\\x7f");
 	ck_assert_str_eq(visible("\0b", 2), "\\x00b");
@@ -215,10 +209,9 @@ START_TEST(what_a_terminal_shows)
 	ck_assert_str_eq(visible("\xe2\x80z", 3), "\\xe2\\x80z");
 	ck_assert_str_eq(visible("\xff", 1), "\\xff");
 }
-END_TEST
 
 /* Nothing is read behind a character that is cut off. */
-START_TEST(text_ends_where_it_ends)
+TEST(text_ends_where_it_ends)
 {
 	static const char whole[] = "ab\xe2\x82\xac";
 
@@ -236,9 +229,8 @@ START_TEST(text_ends_where_it_ends)
 		free(bytes);
 	}
 }
-END_TEST
 
-START_TEST(fields_of_csv)
+TEST(fields_of_csv)
 {
 	static const struct { const char *plain, *field; size_t len; } c[] = {
 		{ "ab", "ab", 2 }, { "", "", 0 }, { "a,b", "\"a,b\"", 3 }, { "a\nb", "\"a\nb\"", 3 },
@@ -253,10 +245,9 @@ START_TEST(fields_of_csv)
 	ck_assert_uint_eq(text.len, 3);
 	ck_assert_mem_eq(text.bytes, "a\0b", 3);
 }
-END_TEST
 
 /* Pairs in order: as bytes, unsigned, and a beginning before what it begins. */
-START_TEST(orders_of_texts)
+TEST(orders_of_texts)
 {
 	static const struct {
 		const char *bytes;
@@ -275,9 +266,8 @@ START_TEST(orders_of_texts)
 		}
 	}
 }
-END_TEST
 
-START_TEST(characters)
+TEST(characters)
 {
 	text_append(&text, "a\xc3\xa4\xe2\x82\xac\xf0\x90\x80\x80z", 11);
 	ck_assert_uint_eq(text_characters(&text, 0), 5);
@@ -285,9 +275,8 @@ START_TEST(characters)
 	ck_assert_uint_eq(text_characters(&text, 10), 1);
 	ck_assert_uint_eq(text_characters(&text, 11), 0);
 }
-END_TEST
 
-START_TEST(strings_of_json)
+TEST(strings_of_json)
 {
 	text_append_json(&text, "a\"\n", 3);
 	ck_assert_str_eq(taken(), "\"a\\\"\\n\"");
@@ -296,7 +285,6 @@ START_TEST(strings_of_json)
 	text_append_json(&text, "\xff\\", 2);
 	ck_assert_str_eq(taken(), "\"\\\\xff\\\\\\\\\"");
 }
-END_TEST
 
 /* jansson takes its storage in its own way. */
 static void *json_storage(size_t size)
@@ -312,7 +300,7 @@ static const struct column columns[] = {
 enum { COUNT = sizeof(columns) / sizeof(columns[0]) };
 
 /* The n-th allocation fails, for each n: no row is written but a whole one. */
-START_TEST(rows_without_storage)
+TEST(rows_without_storage)
 {
 	static const uint64_t bins[300] = { 1 };
 	const struct cell cells[COUNT] = { cell_text("a\xff", 2), cell_unsigned(5),
@@ -345,9 +333,8 @@ START_TEST(rows_without_storage)
 	}
 	json_set_alloc_funcs(malloc, free);
 }
-END_TEST
 
-START_TEST(output_without_storage)
+TEST(output_without_storage)
 {
 	struct output output;
 	struct rows *rows;
@@ -364,10 +351,9 @@ START_TEST(output_without_storage)
 	ck_assert_str_eq(said_end(&said), "");
 	rows_close(rows);
 }
-END_TEST
 
 /* The schema is all there, or an error. */
-START_TEST(schema_without_storage)
+TEST(schema_without_storage)
 {
 	bool done = false;
 
@@ -388,19 +374,4 @@ START_TEST(schema_without_storage)
 		free(written);
 	}
 	json_set_alloc_funcs(malloc, free);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		text_that_grows, text_that_grows_by_much, text_is_kept_when_nothing_is_added,
-		blanks, numbers_in_decimal,
-		text_without_storage, utf8_by_code_points, what_a_terminal_shows,
-		text_ends_where_it_ends, fields_of_csv,
-		characters, orders_of_texts, strings_of_json, rows_without_storage,
-		output_without_storage, schema_without_storage,
-	};
-
-	return check_run("tool text", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

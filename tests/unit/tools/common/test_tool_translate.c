@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Where lines of a translated help are broken, and where the catalogue is looked for. */
-#include <check.h>
 #include <errno.h>
 #include <libintl.h>
 #include <limits.h>
@@ -13,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "command_line.h"
 #include "said.h"
 #include "storage_fails.h"
 #include "translate.h"
+#include "unit_test.h"
 
 /* Eight characters of two columns each, which is also what a terminal of Unicode's width has. */
 #define EIGHT "\u76d1\u89c6\u5668\u8bb0\u5f55\u6570\u636e\u96c6"
@@ -35,6 +34,8 @@ static void stop(void)
 	setlocale(LC_CTYPE, "C");
 }
 
+CASE("tool translate", NULL, stop);
+
 static void check_wrapped(const char *text, unsigned int columns, const char *expected)
 {
 	char *made = translate_wrap(text, columns);
@@ -44,7 +45,7 @@ static void check_wrapped(const char *text, unsigned int columns, const char *ex
 	free(made);
 }
 
-START_TEST(lines_that_fit)
+TEST(lines_that_fit)
 {
 	start();
 	check_wrapped("", 10, "");
@@ -52,9 +53,8 @@ START_TEST(lines_that_fit)
 	check_wrapped("one two", 7, "one two");
 	check_wrapped("one\ntwo\n", 3, "one\ntwo\n");
 }
-END_TEST
 
-START_TEST(wide_characters)
+TEST(wide_characters)
 {
 	start();
 	check_wrapped(EIGHT EIGHT, 16, EIGHT "\n" EIGHT);
@@ -71,9 +71,8 @@ START_TEST(wide_characters)
 		      "\u76d1\n\u89c6\n\u5668\n\u8bb0\n\u5f55\n\u6570\n\u636e\n\u96c6");
 	check_wrapped("\u76d1", 1, "\u76d1");
 }
-END_TEST
 
-START_TEST(words_of_letters)
+TEST(words_of_letters)
 {
 	start();
 	check_wrapped("one two three", 8, "one two\nthree");
@@ -85,9 +84,8 @@ START_TEST(words_of_letters)
 	check_wrapped("one\001 two", 7, "one\001 two");
 	check_wrapped("one\001 two", 6, "one\001\ntwo");
 }
-END_TEST
 
-START_TEST(punctuation)
+TEST(punctuation)
 {
 	/* What begins no line: stops, closing brackets and quotation marks, of Chinese and of English. */
 	static const char *const closing[] = {
@@ -119,16 +117,14 @@ START_TEST(punctuation)
 		check_wrapped(text, 18, wanted);
 	}
 }
-END_TEST
 
-START_TEST(bytes_of_another_locale)
+TEST(bytes_of_another_locale)
 {
 	start();
 	ck_assert_ptr_null(translate_wrap("\xff", 10));
 }
-END_TEST
 
-START_TEST(wrap_without_storage)
+TEST(wrap_without_storage)
 {
 	char *made = NULL;
 	long place;
@@ -143,15 +139,13 @@ START_TEST(wrap_without_storage)
 	ck_assert_str_eq(made, EIGHT "\n" EIGHT);
 	free(made);
 }
-END_TEST
 
-START_TEST(nothing_without_a_catalogue)
+TEST(nothing_without_a_catalogue)
 {
 	setenv("LC_ALL", "C", 1);
 	translate_help();
 	ck_assert_ptr_null(getenv("ARGP_HELP_FMT"));
 }
-END_TEST
 
 /* Where the program is, instead of where it is; NULL: not known. */
 static const char *own_path;
@@ -284,7 +278,7 @@ static void install(void)
 }
 
 /* Built: locale is beside the program.  Installed: it is in share. */
-START_TEST(places_of_the_catalogue)
+TEST_LOOP(places_of_the_catalogue, 0, 2)
 {
 	static const char *const places[] = { "bin/locale", "share/locale" };
 
@@ -295,10 +289,9 @@ START_TEST(places_of_the_catalogue)
 	ck_assert_str_eq(gettext("All of it."), FORTY);
 	remove_folder();
 }
-END_TEST
 
 /* The one beside the program is the one. */
-START_TEST(folder_without_a_catalogue)
+TEST(folder_without_a_catalogue)
 {
 	install();
 	make_folder("bin/locale");
@@ -308,10 +301,9 @@ START_TEST(folder_without_a_catalogue)
 	ck_assert_str_eq(gettext("All of it."), "All of it.");
 	remove_folder();
 }
-END_TEST
 
 /* A user's own layout stays. */
-START_TEST(layout_of_the_user)
+TEST(layout_of_the_user)
 {
 	install();
 	make_catalogue("share/locale");
@@ -321,10 +313,9 @@ START_TEST(layout_of_the_user)
 	ck_assert_str_eq(gettext("All of it."), FORTY);
 	remove_folder();
 }
-END_TEST
 
 /* A path that is not known, or is none; one as long as there is room for. */
-START_TEST(strange_paths)
+TEST(strange_paths)
 {
 	static char longest[PATH_MAX + 100];
 	const char *const paths[] = { NULL, "", "tool", longest };
@@ -342,9 +333,8 @@ START_TEST(strange_paths)
 	}
 	remove_folder();
 }
-END_TEST
 
-START_TEST(locale_that_there_is_none_of)
+TEST(locale_that_there_is_none_of)
 {
 	install();
 	make_catalogue("bin/locale");
@@ -353,7 +343,6 @@ START_TEST(locale_that_there_is_none_of)
 	ck_assert_ptr_null(getenv("ARGP_HELP_FMT"));
 	remove_folder();
 }
-END_TEST
 
 /* What "tool --help" begins with. */
 static void ck_help(const struct command_line *line, const char *wanted)
@@ -389,7 +378,7 @@ static const struct option_row rows[] = {
 static const struct option_table table = { .rows = rows };
 
 /* 79 columns; the text of an option is in the last 50 of them. */
-START_TEST(translated_help)
+TEST(translated_help)
 {
 	static const struct command_line line = { .options = &table, .help = "All of it." };
 	static const char wanted[] =
@@ -410,10 +399,9 @@ START_TEST(translated_help)
 	ck_help(&line, wanted);
 	remove_folder();
 }
-END_TEST
 
 /* Nothing but an option has its text in the last columns. */
-START_TEST(translated_paragraph)
+TEST(translated_paragraph)
 {
 	static const struct command_line line = { .options = &table, .help = "Some of it." };
 
@@ -421,22 +409,4 @@ START_TEST(translated_paragraph)
 	make_catalogue("bin/locale");
 	ck_help(&line, "Usage: tool [OPTION...]\n" LIKE_AN_OPTION "\n" SIXTY "\n");
 	remove_folder();
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		lines_that_fit, wide_characters, words_of_letters, punctuation,
-		bytes_of_another_locale, wrap_without_storage, nothing_without_a_catalogue,
-		folder_without_a_catalogue, layout_of_the_user, strange_paths,
-		locale_that_there_is_none_of, translated_help, translated_paragraph,
-	};
-	TCase *cases = tcase_create("tool translate");
-
-	tcase_add_checked_fixture(cases, NULL, stop);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(cases, tests[i]);
-	tcase_add_loop_test(cases, places_of_the_catalogue, 0, 2);
-	return check_run_case("tool translate", cases);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base tools/common tools/export tools/dmmon
+USES := lib/base tools/common tools/export tools/dmmon tests/unit/main
 INSIDE := tests/unit tools/dmmon
 PACKAGES := check
 # Storage that runs out.

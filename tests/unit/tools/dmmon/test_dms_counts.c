@@ -2,9 +2,9 @@
 /* Counters of areas as the kernel prints them; messages to it. */
 #include <stdlib.h>
 
-#include "check_run.h"
 #include "dms_check.h"
 #include "dms_counts.h"
+#include "unit_test.h"
 
 static struct dms_region region;
 static struct dms_counts counts;
@@ -26,7 +26,7 @@ static int read_counts(uint64_t first, const char *text)
 	return dms_counts_read(&counts, &region, text, strlen(text));
 }
 
-START_TEST(all_counters_in_their_places)
+TEST(all_counters_in_their_places)
 {
 	make(4, 0);
 	ck_assert_int_eq(read_counts(0, "0+300 1 2 3 4 5 6 7 8 9 10 11 12 13\n"
@@ -42,10 +42,9 @@ START_TEST(all_counters_in_their_places)
 	ck_assert_uint_eq(counts.count, 0);
 	dms_counts_free(&counts);
 }
-END_TEST
 
 /* A region that is printed in parts. */
-START_TEST(answers_are_appended)
+TEST(answers_are_appended)
 {
 	static const char next[] = "300+300 0 0 0 0 7 0 0 0 0 0 0 0 0\n";
 
@@ -57,10 +56,9 @@ START_TEST(answers_are_appended)
 	ck_assert_uint_eq(dms_row(&counts, 1)[DMS_WRITES], 7);
 	dms_counts_free(&counts);
 }
-END_TEST
 
 /* The kernel prints the step where the region's end cuts the area short. */
-START_TEST(last_area)
+TEST(last_area)
 {
 	make(1, 0);
 	ck_assert_int_eq(read_counts(3, "900+300 0 0 0 0 0 0 0 0 0 0 0 0 0\n"), 0);
@@ -69,9 +67,8 @@ START_TEST(last_area)
 	ck_assert_int_eq(read_counts(2, "600+100 0 0 0 0 0 0 0 0 0 0 0 0 0\n"), DMS_BAD_AREA);
 	dms_counts_free(&counts);
 }
-END_TEST
 
-START_TEST(histogram)
+TEST(histogram)
 {
 	make(1, 3);
 	ck_assert_uint_eq(counts.stride, DMS_COUNTERS + 4);
@@ -86,9 +83,8 @@ START_TEST(histogram)
 	ck_assert_int_eq(read_counts(0, "0+300 0 0 0 0 0 0 0 0 0 0 0 0 0\n"), DMS_BAD_LINE);
 	dms_counts_free(&counts);
 }
-END_TEST
 
-START_TEST(in_flight_has_a_sign)
+TEST(in_flight_has_a_sign)
 {
 	make(1, 0);
 	ck_assert_int_eq(read_counts(0, "0+300 0 0 0 0 0 0 0 0 -3 0 0 0 0\n"), 0);
@@ -100,9 +96,8 @@ START_TEST(in_flight_has_a_sign)
 	ck_assert_int_eq(read_counts(0, "0+300 0 0 0 0 0 0 0 -1 0 0 0 0 0\n"), DMS_BAD_LINE);
 	dms_counts_free(&counts);
 }
-END_TEST
 
-START_TEST(what_is_no_line)
+TEST(what_is_no_line)
 {
 	static const struct { int error; const char *text; } wrong[] = {
 		{ DMS_BAD_LINE, "\n" },
@@ -141,17 +136,15 @@ START_TEST(what_is_no_line)
 	ck_assert_uint_eq(counts.count, 2);
 	dms_counts_free(&counts);
 }
-END_TEST
 
-START_TEST(more_areas_than_memory)
+TEST(more_areas_than_memory)
 {
 	region = (struct dms_region){ .length = UINT64_MAX, .step = 1 };
 	ck_assert_int_eq(dms_counts_init(&counts, &region, SIZE_MAX), DMS_NO_MEMORY);
 	ck_assert_ptr_null(counts.value);
 }
-END_TEST
 
-START_TEST(times)
+TEST(times)
 {
 	struct dms_region ms = { .precise = false }, ns = { .precise = true };
 
@@ -160,7 +153,6 @@ START_TEST(times)
 	ck_assert_uint_eq(dms_time_ns(&ms, UINT64_MAX / 1000000), UINT64_MAX / 1000000 * 1000000);
 	ck_assert_uint_eq(dms_time_ns(&ms, UINT64_MAX / 1000000 + 1), UINT64_MAX);
 }
-END_TEST
 
 static const char *message(struct text *text)
 {
@@ -169,7 +161,7 @@ static const char *message(struct text *text)
 	return text->bytes;
 }
 
-START_TEST(messages)
+TEST(messages)
 {
 	static uint64_t bounds[] = { 5, 1000000 };
 	static char program[] = "123", aux[] = "foo bar\\";
@@ -214,10 +206,9 @@ START_TEST(messages)
 	ck_assert_str_eq(message(&text), "@stats_set_aux 3 \\\t\\\n\xc3\\\xa0");
 	text_free(&text);
 }
-END_TEST
 
 /* Every byte but NUL arrives, at every place of a word of two. */
-START_TEST(words_of_any_bytes)
+TEST(words_of_any_bytes)
 {
 	for (unsigned int first = 1; first < 256; first++) {
 		for (unsigned int second = 1; second < 256; second++) {
@@ -232,23 +223,4 @@ START_TEST(words_of_any_bytes)
 			text_free(&text);
 		}
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		all_counters_in_their_places,
-		answers_are_appended,
-		last_area,
-		histogram,
-		in_flight_has_a_sign,
-		what_is_no_line,
-		more_areas_than_memory,
-		times,
-		messages,
-		words_of_any_bytes,
-	};
-
-	return check_run("dms_counts", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

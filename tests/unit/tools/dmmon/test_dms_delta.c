@@ -2,10 +2,10 @@
 /* Differences of counters, doubts, rates; memory that a region takes. */
 #include <math.h>
 
-#include "check_run.h"
 #include "dms_check.h"
 #include "dms_delta.h"
 #include "dms_memory.h"
+#include "unit_test.h"
 
 #define SECOND 1000000000u
 
@@ -38,7 +38,7 @@ static void ten_reads(void)
 	after[DMS_COUNTERS + 1] = 10;
 }
 
-START_TEST(difference)
+TEST(difference)
 {
 	ten_reads();
 	ck_assert_uint_eq(subtract(&ms_region), 0);
@@ -59,9 +59,8 @@ START_TEST(difference)
 		delta[i] = 0;
 	}
 }
-END_TEST
 
-START_TEST(rates)
+TEST(rates)
 {
 	struct dms_rates r;
 
@@ -81,10 +80,9 @@ START_TEST(rates)
 	ck_assert_double_eq_tol(r.read_latency, 2, 1e-9);
 	ck_assert_double_eq_tol(r.busy, 2e-8, 1e-12);
 }
-END_TEST
 
 /* Every counter another number, in the kernel's order (Documentation/admin-guide/iostats.rst). */
-START_TEST(each_rate_has_its_counter)
+TEST(each_rate_has_its_counter)
 {
 	static const uint64_t counters[DMS_COUNTERS] = {
 		2, 1, 16, 30, 4, 3, 64, 100, 5, 250, 400, 7, 9,
@@ -108,9 +106,8 @@ START_TEST(each_rate_has_its_counter)
 	/* Ticks may make it more than a whole. */
 	ck_assert_double_eq(dms_rates(counters, &ms_region, SECOND / 8, 0).busy, 1);
 }
-END_TEST
 
-START_TEST(cleared_in_between)
+TEST(cleared_in_between)
 {
 	struct dms_rates r;
 
@@ -129,9 +126,8 @@ START_TEST(cleared_in_between)
 	before[DMS_COUNTERS] = 1;
 	ck_assert_uint_eq(subtract(&ms_region), DMS_CLEARED);
 }
-END_TEST
 
-START_TEST(times_that_wrapped)
+TEST(times_that_wrapped)
 {
 	struct dms_rates r;
 
@@ -145,10 +141,9 @@ START_TEST(times_that_wrapped)
 	ck_assert_double_nan(r.busy);
 	ck_assert_double_nan(r.queue);
 }
-END_TEST
 
 /* What 6.1 and 6.12 printed after five reads of a multipath device. */
-START_TEST(times_of_request_based_devices)
+TEST(times_of_request_based_devices)
 {
 	memset(before, 0, sizeof(before));
 	memset(after, 0, sizeof(after));
@@ -169,9 +164,8 @@ START_TEST(times_of_request_based_devices)
 	after[DMS_READ_TIME] = 1;
 	ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
 }
-END_TEST
 
-START_TEST(each_time_has_its_bound)
+TEST(each_time_has_its_bound)
 {
 	static const struct { size_t counter; uint64_t most; } c[] = {
 		{ DMS_READ_TIME, 30ull * SECOND },	/* three reads since the region is there */
@@ -207,10 +201,9 @@ START_TEST(each_time_has_its_bound)
 	after[DMS_IO_TIME] = 1021;
 	ck_assert_uint_eq(subtract(&ms_region), DMS_TIME_IMPOSSIBLE);
 }
-END_TEST
 
 /* Figures that kernel 6.1 gave for 256 CPUs built for, 4 possible. */
-START_TEST(memory_as_kernels_account_it)
+TEST(memory_as_kernels_account_it)
 {
 	const struct dms_machine m = { .possible_cpus = 4, .built_cpus = 256,
 				       .memory = 490ull << 20, .allocated = 3 * 35130880ull };
@@ -226,9 +219,8 @@ START_TEST(memory_as_kernels_account_it)
 	ck_assert(dms_memory_exceeded(&m, (490ull << 18) - m.allocated + 1));
 	ck_assert(dms_memory_exceeded(&m, UINT64_MAX));
 }
-END_TEST
 
-START_TEST(lists_of_cpus)
+TEST(lists_of_cpus)
 {
 	ck_assert_uint_eq(dms_count_cpus("0\n"), 1);
 	ck_assert_uint_eq(dms_count_cpus("0-3\n"), 4);
@@ -244,22 +236,4 @@ START_TEST(lists_of_cpus)
 	ck_assert_uint_eq(dms_count_cpus(","), 0);
 	ck_assert_uint_eq(dms_count_cpus("1,,2"), 0);
 	ck_assert_uint_eq(dms_count_cpus("1-x"), 0);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		difference,
-		rates,
-		each_rate_has_its_counter,
-		cleared_in_between,
-		times_that_wrapped,
-		times_of_request_based_devices,
-		each_time_has_its_bound,
-		memory_as_kernels_account_it,
-		lists_of_cpus,
-	};
-
-	return check_run("dms_delta", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups that dmstats keeps in auxiliary data: who is in them, and what would break them. */
-#include "check_run.h"
 #include "dms_check.h"
 #include "dms_group.h"
+#include "unit_test.h"
 
 /* As Debian's dmstats wrote them, but for the last region. */
 static const char text[] = "0: 0+64 64 dmstats DMS_GROUP=:0#-\n"
@@ -20,7 +20,7 @@ static void read_all(void)
 	ck_assert_uint_eq(all.count, 7);
 }
 
-START_TEST(members)
+TEST(members)
 {
 	static const int mine[] = { 1, 2, 3, 6 };
 	const struct dms_region *leader;
@@ -38,9 +38,8 @@ START_TEST(members)
 	}
 	dms_regions_free(&all);
 }
-END_TEST
 
-START_TEST(what_is_no_group)
+TEST(what_is_no_group)
 {
 	static char data[][40] = {
 		"DMS_GROUP=", "DMS_GROUP=a", "DMS_GROUP=a:1-2", "DMS_GROUP:1-2#", " DMS_GROUP=a:1-2#",
@@ -54,10 +53,9 @@ START_TEST(what_is_no_group)
 		ck_assert(!dms_group_replaced(&r, "x"));
 	}
 }
-END_TEST
 
 /* Lists of members that cannot be read, up to where they can. */
-START_TEST(odd_members)
+TEST(odd_members)
 {
 	static const struct { char aux[40]; bool two; } c[] = {
 		{ "DMS_GROUP=:#", false }, { "DMS_GROUP=:2#", true }, { "DMS_GROUP=:1,2#", true },
@@ -76,9 +74,8 @@ START_TEST(odd_members)
 		ck_assert(dms_group_has(&r, 7));
 	}
 }
-END_TEST
 
-START_TEST(deletions_that_break_a_group)
+TEST(deletions_that_break_a_group)
 {
 	static const struct { int deleted[4]; size_t count; int broken; } c[] = {
 		{ { 5 }, 1, -1 },
@@ -102,9 +99,8 @@ START_TEST(deletions_that_break_a_group)
 	}
 	dms_regions_free(&all);
 }
-END_TEST
 
-START_TEST(data_that_replace_a_group)
+TEST(data_that_replace_a_group)
 {
 	const struct dms_region *leader;
 
@@ -118,15 +114,4 @@ START_TEST(data_that_replace_a_group)
 	ck_assert(!dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6#text"));
 	ck_assert(!dms_group_replaced(dms_regions_find(&all, 2), "x"));
 	dms_regions_free(&all);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		members, what_is_no_group, odd_members, deletions_that_break_a_group,
-		data_that_replace_a_group,
-	};
-
-	return check_run("dms_group", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "dms_name.h"
 #include "dms_owner.h"
 #include "machine.h"
+#include "unit_test.h"
 
-START_TEST(numbers_of_devices)
+TEST(numbers_of_devices)
 {
 	static const char *const none[] = {
 		"", ":", "1", "1:", ":1", "4096:0", "0:1048576", "1:2:3", "1:2 ", " 1:2", "-1:2", "1:+2",
@@ -27,9 +27,8 @@ START_TEST(numbers_of_devices)
 	ck_assert(dms_name_number("0253:0001", &major, &minor));
 	ck_assert(major == 253 && minor == 1);
 }
-END_TEST
 
-START_TEST(uuids_of_devices)
+TEST(uuids_of_devices)
 {
 	char word[200] = "uuid:";
 
@@ -42,9 +41,8 @@ START_TEST(uuids_of_devices)
 	word[5 + 128] = 'x';
 	ck_assert_ptr_null(dms_name_uuid(word));
 }
-END_TEST
 
-START_TEST(owners_of_regions)
+TEST(owners_of_regions)
 {
 	static const char *const none[] = {
 		"", "-", "watch", "watch-", "watch-5", "watch-5-", "watch-0-9-1", "watch-5-6-", "watch-5-6-7-",
@@ -65,9 +63,8 @@ START_TEST(owners_of_regions)
 	/* As 0.1 wrote it. */
 	ck_assert(dms_owner_read("watch-12-345", &owner) && owner.pid_namespace == 0);
 }
-END_TEST
 
-START_TEST(who_is_gone)
+TEST(who_is_gone)
 {
 	const struct dms_owner owner = { .pid = 5, .made_ns = 1000, .pid_namespace = 9 };
 	struct dms_process process = { .pid_namespace = 9 };
@@ -89,10 +86,9 @@ START_TEST(who_is_gone)
 	ck_assert_int_eq(dms_owner_judge(&(struct dms_owner){ 5, 1000, 0 }, &process),
 			 DMS_OWNER_UNKNOWN);
 }
-END_TEST
 
 /* This process, and one that cannot be. */
-START_TEST(processes_of_this_machine)
+TEST(processes_of_this_machine)
 {
 	struct dms_process process;
 	struct stat found;
@@ -105,15 +101,4 @@ START_TEST(processes_of_this_machine)
 	ck_assert_uint_gt(process.begin_ns, 0);
 	ck_assert(machine_process(UINT32_MAX, &process));
 	ck_assert(!process.there);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		numbers_of_devices, uuids_of_devices, owners_of_regions, who_is_gone,
-		processes_of_this_machine,
-	};
-
-	return check_run("names and owners", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -6,16 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "command.h"
 #include "dms_check.h"
 #include "range.h"
 #include "said.h"
+#include "unit_test.h"
 
 static struct device device = { .sectors = 20000 };
 static char program[] = "p", aux[] = "a";
 
-START_TEST(sizes)
+TEST(sizes)
 {
 	static const struct { const char *word; uint64_t sectors; } right[] = {
 		{ "0", 0 }, { "8", 8 }, { "8s", 8 }, { "0s", 0 }, { "4K", 8 }, { "1M", 2048 }, { "1G", 2097152 },
@@ -33,9 +33,8 @@ START_TEST(sizes)
 		ck_assert_msg(!range_parse_sectors(wrong[i], &sectors), "%s", wrong[i]);
 	ck_assert_uint_eq(sectors, 7);
 }
-END_TEST
 
-START_TEST(bounds)
+TEST(bounds)
 {
 	static const char *const wrong[] = { "", "1", "1ms,", ",1ms", "1ms,1ms", "2ms,1ms", "0ms",
 					     "1ms,1", "ms", "1 ms" };
@@ -53,9 +52,8 @@ START_TEST(bounds)
 		ck_assert_msg(range_parse_bounds(wrong[i], &found, &count) != NULL, "%s", wrong[i]);
 	ck_assert_ptr_null(found);
 }
-END_TEST
 
-START_TEST(more_bounds_than_anybody_needs)
+TEST(more_bounds_than_anybody_needs)
 {
 	char *text = NULL;
 	uint64_t *found = NULL;
@@ -75,9 +73,8 @@ START_TEST(more_bounds_than_anybody_needs)
 	ck_assert_uint_eq(count, 1024);
 	free(found);
 }
-END_TEST
 
-START_TEST(regions)
+TEST(regions)
 {
 	static const struct device none = { .sectors = 0 };
 	struct range range = { 0 };
@@ -113,7 +110,6 @@ START_TEST(regions)
 	range = (struct range){ .start = UINT64_MAX, .length = 1 };
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
 }
-END_TEST
 
 /* What the region is refused for. */
 static const char *refused(const struct range *range)
@@ -129,7 +125,7 @@ static const char *refused(const struct range *range)
 	return text;
 }
 
-START_TEST(regions_that_cannot_be)
+TEST(regions_that_cannot_be)
 {
 	const struct range behind = { .start = 100 }, far = { .start = UINT64_MAX, .length = 7 };
 
@@ -138,9 +134,8 @@ START_TEST(regions_that_cannot_be)
 	ck_assert_str_eq(refused(&far), "tool: --start and --length together exceed the largest "
 					"possible device\n");
 }
-END_TEST
 
-START_TEST(bounds_decide_on_the_unit)
+TEST(bounds_decide_on_the_unit)
 {
 	uint64_t ms[] = { 1000000, 2000000 }, us[] = { 1000000, 2000001 };
 	uint64_t first_us[] = { 1000001, 2000000 };
@@ -159,7 +154,6 @@ START_TEST(bounds_decide_on_the_unit)
 	ck_assert(r.precise && r.bounds[1] == 2000001);
 	free(r.bounds);
 }
-END_TEST
 
 static void parse(struct range *range, const char *option)
 {
@@ -170,7 +164,7 @@ static void parse(struct range *range, const char *option)
 	command_parse(&line, 1 + !!option, argv, range);
 }
 
-START_TEST(options)
+TEST(options)
 {
 	struct range range = { 0 };
 
@@ -200,10 +194,9 @@ START_TEST(options)
 	range_free(&range);
 	ck_assert(!range.bounds && !range.bound_count && !range.length && !range.given);
 }
-END_TEST
 
 /* In the help they stand together below their heading; none has a letter of its own. */
-START_TEST(options_in_the_help)
+TEST(options_in_the_help)
 {
 	const struct option_row *row = range_options.rows;
 
@@ -213,10 +206,9 @@ START_TEST(options_in_the_help)
 		ck_assert_msg(row->letter == 0, "%s", row->name);
 	}
 }
-END_TEST
 
 /* Each ends the program, with a sentence that names the option. */
-START_TEST(options_that_are_wrong)
+TEST(options_that_are_wrong)
 {
 	static const struct { const char *option, *said; } c[] = {
 		{ "--start=x", "invalid --start: 'x' (a number of sectors" },
@@ -246,16 +238,4 @@ START_TEST(options_that_are_wrong)
 		ck_assert_msg(status == EXIT_USAGE << 8, "%s: %x", c[i].option, (unsigned)status);
 		ck_assert_msg(strstr(text, c[i].said) != NULL, "%s: %s", c[i].option, text);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		sizes, bounds, more_bounds_than_anybody_needs, regions, regions_that_cannot_be,
-		bounds_decide_on_the_unit,
-		options, options_in_the_help, options_that_are_wrong,
-	};
-
-	return check_run("dms_range", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

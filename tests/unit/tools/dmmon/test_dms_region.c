@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "check_run.h"
 #include "dms_check.h"
+#include "unit_test.h"
 
 static struct dms_regions list;
 
@@ -21,7 +21,7 @@ static int read_list(const char *text)
 	return error;
 }
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	ck_assert_int_eq(read_list(""), 0);
 	ck_assert_uint_eq(list.count, 0);
@@ -29,18 +29,16 @@ START_TEST(nothing)
 	ck_assert_int_eq(dms_regions_read(&list, NULL, NULL, 0), 0);
 	ck_assert_uint_eq(list.count, 0);
 }
-END_TEST
 
-START_TEST(region_up_to_the_last_sector)
+TEST(region_up_to_the_last_sector)
 {
 	ck_assert_int_eq(read_list("0: 1+18446744073709551614 1 p a\n"), 0);
 	ck_assert_uint_eq(list.region[0].length, UINT64_MAX - 1);
 	dms_regions_free(&list);
 	ck_assert_int_eq(read_list("0: 2+18446744073709551614 1 p a\n"), DMS_BAD_HEAD);
 }
-END_TEST
 
-START_TEST(regions_as_kernels_list_them)
+TEST(regions_as_kernels_list_them)
 {
 	const struct dms_region *r;
 
@@ -68,10 +66,9 @@ START_TEST(regions_as_kernels_list_them)
 	ck_assert_ptr_null(dms_regions_find(&list, 1));
 	dms_regions_free(&list);
 }
-END_TEST
 
 /* What stands right behind a region is none of its options. */
-START_TEST(program_with_the_name_of_an_option)
+TEST(program_with_the_name_of_an_option)
 {
 	ck_assert_int_eq(read_list("0: 0+1 1 p a histogram:7\n1: 0+1 1 histogram:9 a\n"), 0);
 	ck_assert_uint_eq(list.count, 2);
@@ -81,9 +78,8 @@ START_TEST(program_with_the_name_of_an_option)
 	ck_assert_str_eq(list.region[1].program, "histogram:9");
 	dms_regions_free(&list);
 }
-END_TEST
 
-START_TEST(names_that_nothing_quotes)
+TEST(names_that_nothing_quotes)
 {
 	static const struct { const char *line, *program, *aux; bool precise; size_t bounds; } c[] = {
 		{ "0: 0+1 1 p foo bar baz\n", "p", "foo bar baz", false, 0 },
@@ -135,9 +131,8 @@ START_TEST(names_that_nothing_quotes)
 		dms_regions_free(&list);
 	}
 }
-END_TEST
 
-START_TEST(what_is_no_list)
+TEST(what_is_no_list)
 {
 	static const char *const heads[] = {
 		"x", "\n", " 0: 0+1 1 p a\n", "-1: 0+1 1 p a\n", "0 0+1 1 p a\n", "0: 0 1 p a\n",
@@ -172,10 +167,9 @@ START_TEST(what_is_no_list)
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		ck_assert_str_eq(dms_error_text(errors[i].error), errors[i].text);
 }
-END_TEST
 
 /* The list of one program, whose name is known: blanks and line breaks in it part nothing. */
-START_TEST(list_of_one_program)
+TEST(list_of_one_program)
 {
 	static const struct { const char *program, *text; size_t count; const char *aux; } c[] = {
 		{ "p", "0: 0+1 1 p a b\n3: 0+1 1 p c\n", 2, "a b" },
@@ -201,10 +195,9 @@ START_TEST(list_of_one_program)
 		ck_assert_int_eq(dms_regions_read(&list, "p p", others[i], strlen(others[i])),
 				 DMS_BAD_REGION);
 }
-END_TEST
 
 /* Each single thing that the kernel lists makes another region of it. */
-START_TEST(regions_that_are_the_same)
+TEST(regions_that_are_the_same)
 {
 	static const char line[] = "4: 8+100 3 prog aux precise_timestamps histogram:5,7\n";
 	static const char *const others[] = {
@@ -233,10 +226,9 @@ START_TEST(regions_that_are_the_same)
 	}
 	dms_regions_free(&list);
 }
-END_TEST
 
 /* A list that lost its last line break, and every shorter beginning of one. */
-START_TEST(lists_cut_off)
+TEST(lists_cut_off)
 {
 	static const char text[] = "0: 0+10 3 prog aux precise_timestamps histogram:1,2\n1: 0+1 1 p a\n";
 
@@ -251,9 +243,8 @@ START_TEST(lists_cut_off)
 		free(copy);
 	}
 }
-END_TEST
 
-START_TEST(areas)
+TEST(areas)
 {
 	struct dms_region r = { .start = 0, .length = 1000, .step = 300 };
 
@@ -268,9 +259,8 @@ START_TEST(areas)
 	ck_assert_uint_eq(dms_step_of_areas(20000, 50000), 1);
 	ck_assert_uint_eq(dms_step_of_areas(20000, 4), 5000);
 }
-END_TEST
 
-START_TEST(numbers)
+TEST(numbers)
 {
 	static const char most[] = "18446744073709551615 ", more[] = "18446744073709551616";
 	const char *at = most;
@@ -287,10 +277,9 @@ START_TEST(numbers)
 	ck_assert(dms_number(&at, more + 1, &value));
 	ck_assert_uint_eq(value, 1);
 }
-END_TEST
 
 /* Names that the list would not give back are found before the kernel gets them. */
-START_TEST(names_that_would_not_come_back)
+TEST(names_that_would_not_come_back)
 {
 	static struct { char program[4], aux[40]; bool precise; int readable; } c[] = {
 		{ "p", "any thing, with \\ and\nline breaks", false, 1 },
@@ -315,9 +304,8 @@ START_TEST(names_that_would_not_come_back)
 			      c[i].aux);
 	}
 }
-END_TEST
 
-START_TEST(written_as_listed)
+TEST(written_as_listed)
 {
 	static const char line[] = "4: 8+100 3 prog a b precise_timestamps histogram:5,1000000\n";
 	struct dms_region taken;
@@ -333,26 +321,4 @@ START_TEST(written_as_listed)
 	dms_region_free(&taken);
 	ck_assert(!taken.program && !taken.aux && !taken.bounds && !taken.bound_count);
 	dms_regions_free(&list);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		nothing,
-		region_up_to_the_last_sector,
-		regions_as_kernels_list_them,
-		program_with_the_name_of_an_option,
-		names_that_nothing_quotes,
-		what_is_no_list,
-		list_of_one_program,
-		regions_that_are_the_same,
-		lists_cut_off,
-		areas,
-		numbers,
-		names_that_would_not_come_back,
-		written_as_listed,
-	};
-
-	return check_run("dms_region", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

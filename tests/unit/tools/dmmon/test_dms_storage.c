@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check_run.h"
 #include "dms_check.h"
 #include "dms_counts.h"
 #include "dms_top.h"
@@ -12,6 +11,7 @@
 #include "range.h"
 #include "said.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 static struct dms_regions list;
 
@@ -28,7 +28,7 @@ static char *many_regions(void)
 	return text;
 }
 
-START_TEST(list_without_storage)
+TEST(list_without_storage)
 {
 	char *text = many_regions();
 	bool done = false;
@@ -51,9 +51,8 @@ START_TEST(list_without_storage)
 	ck_assert(!list.region && !list.count);
 	free(text);
 }
-END_TEST
 
-START_TEST(names_without_storage)
+TEST(names_without_storage)
 {
 	char program[] = "p", aux[] = "a";
 	const struct dms_region r = { .length = 1, .step = 1, .program = program, .aux = aux };
@@ -70,9 +69,8 @@ START_TEST(names_without_storage)
 		ck_assert_int_eq(readable, done ? 1 : DMS_NO_MEMORY);
 	}
 }
-END_TEST
 
-START_TEST(counters_without_storage)
+TEST(counters_without_storage)
 {
 	const struct dms_region r = { .length = 8, .step = 1 };
 	struct dms_counts counts;
@@ -90,9 +88,8 @@ START_TEST(counters_without_storage)
 			 DMS_NO_MEMORY);
 	ck_assert_ptr_null(counts.value);
 }
-END_TEST
 
-START_TEST(highest_areas_without_storage)
+TEST(highest_areas_without_storage)
 {
 	struct dms_top top;
 	int error;
@@ -103,9 +100,8 @@ START_TEST(highest_areas_without_storage)
 	ck_assert_int_eq(dms_top_init(&top, 5), 0);
 	dms_top_free(&top);
 }
-END_TEST
 
-START_TEST(bounds_without_storage)
+TEST(bounds_without_storage)
 {
 	static uint64_t two[] = { 1000000, 2000000 };
 	const struct range range = { .bounds = two, .bound_count = 2 };
@@ -132,10 +128,9 @@ START_TEST(bounds_without_storage)
 	ck_assert_int_eq(code, EXIT_FAILED);
 	ck_assert(!region.bounds && !region.bound_count);
 }
-END_TEST
 
 /* A number of sectors with its unit is copied to be read. */
-START_TEST(sectors_without_storage)
+TEST(sectors_without_storage)
 {
 	uint64_t sectors = 7;
 	bool right;
@@ -145,10 +140,9 @@ START_TEST(sectors_without_storage)
 	storage_left = -1;
 	ck_assert(!right && sectors == 7);
 }
-END_TEST
 
 /* Whatever is missing, the values are known not to be whole. */
-START_TEST(latency_without_storage)
+TEST(latency_without_storage)
 {
 	static const uint64_t row[DMS_COUNTERS + 3] = { [DMS_COUNTERS] = 1 };
 	uint64_t bounds[] = { 100000, 2000000 };
@@ -171,15 +165,4 @@ START_TEST(latency_without_storage)
 		metrics_close(&metrics);
 		text_free(&out);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		list_without_storage, names_without_storage, counters_without_storage, highest_areas_without_storage,
-		bounds_without_storage, sectors_without_storage, latency_without_storage,
-	};
-
-	return check_run("dms_storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "dms_top.h"
+#include "unit_test.h"
 
 static struct dms_top top;
 
@@ -14,7 +14,9 @@ static void stop(void)
 	dms_top_free(&top);
 }
 
-START_TEST(values_of_areas)
+CASE("highest areas", NULL, stop);
+
+TEST(values_of_areas)
 {
 	struct dms_rates rates = {
 		.reads = 1, .writes = 2, .read_bytes = 10, .write_bytes = 20, .read_latency = 7,
@@ -36,7 +38,6 @@ START_TEST(values_of_areas)
 	ck_assert_str_eq(dms_top_names[DMS_TOP_IOS], "ios");
 	ck_assert_str_eq(dms_top_names[DMS_TOP_QUEUE], "queue");
 }
-END_TEST
 
 static int by_value(const void *a, const void *b)
 {
@@ -52,7 +53,7 @@ static int by_value(const void *a, const void *b)
 	return first->area < second->area ? -1 : 1;
 }
 
-START_TEST(highest_of_many)
+TEST(highest_of_many)
 {
 	enum { ALL = 200 };
 	struct dms_candidate all[ALL];
@@ -82,12 +83,4 @@ START_TEST(highest_of_many)
 	dms_top_free(&top);
 	dms_top_sort(&top);
 	ck_assert(top.count == 0 && !top.of && !top.most);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = { values_of_areas, highest_of_many };
-
-	return check_run("highest areas", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "dms_values.h"
+#include "unit_test.h"
 
 static struct text out;
 
@@ -13,6 +13,8 @@ static void stop(void)
 {
 	text_free(&out);
 }
+
+CASE("dms_values", NULL, stop);
 
 /* As in the kernel's document, each counter another number. */
 static const uint64_t row[] = { 11, 12, 13, 14000, 21, 22, 23, 24000, 3, 31000, 32000, 33000, 34000,
@@ -50,7 +52,7 @@ static const char *value(const char *name)
 	return found;
 }
 
-START_TEST(counters)
+TEST(counters)
 {
 	struct dms_region r = { .id = 5, .length = 100, .step = 1, .precise = true };
 
@@ -74,10 +76,9 @@ START_TEST(counters)
 			 "0.000034");
 	ck_assert_ptr_null(strstr(out.bytes, "latency"));
 }
-END_TEST
 
 /* Times by ticks are milliseconds. */
-START_TEST(milliseconds)
+TEST(milliseconds)
 {
 	struct dms_region r = { .id = 5, .length = 100, .step = 1 };
 
@@ -86,9 +87,8 @@ START_TEST(milliseconds)
 	ck_assert_str_eq(value("dmmon_busy_seconds_total{" AREA), "31");
 	ck_assert_str_eq(value("dmmon_ios_total{" AREA ",direction=\"read\""), "11");
 }
-END_TEST
 
-START_TEST(histogram)
+TEST(histogram)
 {
 	uint64_t bounds[] = { 100000, 2000000 };
 	struct dms_region r = { .id = 5, .length = 100, .step = 1, .precise = true,
@@ -104,10 +104,9 @@ START_TEST(histogram)
 		"dmmon_io_latency_seconds_count{" AREA "} 32\n"
 		"dmmon_io_latency_seconds_sum{" AREA "} 0.000038\n"));
 }
-END_TEST
 
 /* Times that cannot be are left out; counts that somebody cleared are as good as ever. */
-START_TEST(doubt)
+TEST(doubt)
 {
 	static const unsigned int impossible[] = {
 		DMS_TIME_WRAPPED, DMS_TIME_IMPOSSIBLE, DMS_TIME_IMPOSSIBLE | DMS_CLEARED,
@@ -122,10 +121,9 @@ START_TEST(doubt)
 	written(&r, row, DMS_CLEARED);
 	ck_assert_str_eq(value("dmmon_busy_seconds_total{" AREA), "0.000031");
 }
-END_TEST
 
 /* What 64 bits have no room for; I/Os under way below 0, as kernels count them at times. */
-START_TEST(extremes)
+TEST(extremes)
 {
 	struct dms_region r = { .id = 5, .length = 100, .step = 1 };
 	uint64_t large[DMS_COUNTERS];
@@ -143,12 +141,4 @@ START_TEST(extremes)
 			 "18446744073709551104");
 	ck_assert_str_eq(value("dmmon_io_bytes_total{" AREA ",direction=\"write\""),
 			 "18446744073709551615");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = { counters, milliseconds, histogram, doubt, extremes };
-
-	return check_run("dms_values", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

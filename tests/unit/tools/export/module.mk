@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base tools/common tools/export
+USES := lib/base tools/common tools/export tests/unit/main
 INSIDE := tests/unit tools/export
 PACKAGES := check
 # Storage that runs out; what the kernel is asked for; sockets and files that fail or take a part; hashes;

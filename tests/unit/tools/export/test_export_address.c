@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 
 #include "address.h"
-#include "check_run.h"
 #include "said.h"
+#include "unit_test.h"
 
-START_TEST(forms)
+TEST(forms)
 {
 	static const char *const right[] = {
 		"0", "1", "9811", "65535", ":0", ":65535", "localhost:80", "127.0.0.1:80",
@@ -30,7 +30,6 @@ START_TEST(forms)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		ck_assert_msg(!address_is(wrong[i]), "%s", wrong[i]);
 }
-END_TEST
 
 static struct sockaddr_in name_of(int fd)
 {
@@ -42,7 +41,7 @@ static struct sockaddr_in name_of(int fd)
 }
 
 /* A port alone is of this machine alone. */
-START_TEST(this_machine_alone)
+TEST(this_machine_alone)
 {
 	static const char *const words[] = { "0", "localhost:0", "127.0.0.1:0" };
 	char text[ADDRESS_TEXT_SIZE], wanted[ADDRESS_TEXT_SIZE];
@@ -68,7 +67,6 @@ START_TEST(this_machine_alone)
 	}
 	ck_assert_str_eq(address_text(-1, text), "?");
 }
-END_TEST
 
 /* The error with which sockets of IPv6 fail, 0: none. */
 static int without_v6;
@@ -180,7 +178,7 @@ static int ask(const char *word, int fails)
 }
 
 /* Of IPv6, in the order of RFC 4291; of IPv4 in the last four bytes. */
-START_TEST(what_the_kernel_is_asked_for)
+TEST(what_the_kernel_is_asked_for)
 {
 	static const struct {
 		const char *word;
@@ -224,10 +222,9 @@ START_TEST(what_the_kernel_is_asked_for)
 		close(fd);
 	}
 }
-END_TEST
 
 /* Whatever fails: nothing stays open, and it is said why. */
-START_TEST(each_error)
+TEST(each_error)
 {
 	static const struct {
 		const char *word;
@@ -251,10 +248,9 @@ START_TEST(each_error)
 		}
 	}
 }
-END_TEST
 
 /* A name as long as there is room for. */
-START_TEST(long_names)
+TEST(long_names)
 {
 	char word[80];
 
@@ -265,10 +261,9 @@ START_TEST(long_names)
 		ck_assert(!address_is(word));
 	}
 }
-END_TEST
 
 /* Zero is a descriptor as any other. */
-START_TEST(descriptor_zero)
+TEST(descriptor_zero)
 {
 	char text[ADDRESS_TEXT_SIZE];
 
@@ -277,10 +272,9 @@ START_TEST(descriptor_zero)
 	ck_assert_int_eq(strncmp(address_text(0, text), "127.0.0.1:", 10), 0);
 	close(0);
 }
-END_TEST
 
 /* As it is given to "--listen" again; the longest, too. */
-START_TEST(text_of_v6)
+TEST(text_of_v6)
 {
 	char text[ADDRESS_TEXT_SIZE];
 
@@ -294,10 +288,9 @@ START_TEST(text_of_v6)
 	ck_assert_str_eq(address_text(1000, text), "[2001:db8:1111:2222:3333:4444:5555:6666]:65535");
 	named.sin6_family = AF_UNSPEC;
 }
-END_TEST
 
 /* Without IPv6, all addresses are those of IPv4. */
-START_TEST(everybody_without_v6)
+TEST(everybody_without_v6)
 {
 	static const int errors[] = { EAFNOSUPPORT, EADDRNOTAVAIL };
 
@@ -318,10 +311,9 @@ START_TEST(everybody_without_v6)
 	ck_assert_int_eq(address_listen(":0"), -1);
 	without_v6 = 0;
 }
-END_TEST
 
 /* Both families, if this machine has both. */
-START_TEST(everybody)
+TEST(everybody)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int fd = address_listen(":0"), four = socket(AF_INET, SOCK_STREAM, 0);
@@ -334,10 +326,9 @@ START_TEST(everybody)
 	close(four);
 	close(fd);
 }
-END_TEST
 
 /* One in use, one that the machine has not. */
-START_TEST(refused)
+TEST(refused)
 {
 	int fd = address_listen("0");
 	char word[ADDRESS_TEXT_SIZE], wanted[160];
@@ -364,14 +355,4 @@ START_TEST(refused)
 	fd = address_listen(word);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = { forms, this_machine_alone, everybody,
-				       everybody_without_v6, refused, what_the_kernel_is_asked_for,
-				       each_error, long_names, descriptor_zero, text_of_v6 };
-
-	return check_run("export_address", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "check_run.h"
 #include "exit_code.h"
 #include "longest_file.h"
 #include "password.h"
@@ -17,6 +16,7 @@
 #include "say.h"
 #include "storage_fails.h"
 #include "textfile.h"
+#include "unit_test.h"
 
 static char folder[] = "/tmp/test_export_XXXXXX", path[64], beside[64];
 static struct passwords passwords;
@@ -155,6 +155,8 @@ static void stop(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+CASE("export_files", start, stop);
+
 static void ck_file(const char *wanted)
 {
 	char bytes[256] = "";
@@ -177,7 +179,7 @@ static int write_text(const char *words)
 }
 
 /* Whoever has the old file open keeps it whole. */
-START_TEST(textfile_is_replaced)
+TEST(textfile_is_replaced)
 {
 	char bytes[16] = "";
 	int fd;
@@ -193,9 +195,8 @@ START_TEST(textfile_is_replaced)
 	ck_assert_int_eq(write_text(""), 0);
 	ck_file("");
 }
-END_TEST
 
-START_TEST(textfile_that_cannot_be_written)
+TEST(textfile_that_cannot_be_written)
 {
 	ck_assert_int_eq(write_text("old\n"), 0);
 	longest_file(4);
@@ -216,10 +217,9 @@ START_TEST(textfile_that_cannot_be_written)
 	ck_assert_int_eq(access(beside, F_OK), -1);
 	ck_assert_int_eq(rmdir(path), 0);
 }
-END_TEST
 
 /* A disk takes a part at a time. */
-START_TEST(textfile_in_parts)
+TEST(textfile_in_parts)
 {
 	FILE *left;
 
@@ -240,10 +240,9 @@ START_TEST(textfile_in_parts)
 	ck_assert_int_eq(write_text("short\n"), 0);
 	ck_file("short\n");
 }
-END_TEST
 
 /* Some errors come only with the end; the first one counts. */
-START_TEST(textfile_whose_end_fails)
+TEST(textfile_whose_end_fails)
 {
 	ck_assert_int_eq(write_text("old\n"), 0);
 	close_error = EDQUOT;
@@ -259,20 +258,18 @@ START_TEST(textfile_whose_end_fails)
 	ck_assert_int_eq(write_text("new\n"), -ENOMEM);
 	ck_file("old\n");
 }
-END_TEST
 
 /* Zero is a descriptor as any other. */
-START_TEST(textfile_with_descriptor_zero)
+TEST(textfile_with_descriptor_zero)
 {
 	close(0);
 	ck_assert_int_eq(write_text("new\n"), 0);
 	ck_file("new\n");
 	ck_assert_int_eq(fcntl(0, F_GETFD), -1);
 }
-END_TEST
 
 /* Others may read it, and no program that is started has it open. */
-START_TEST(mode_of_the_textfile)
+TEST(mode_of_the_textfile)
 {
 	const mode_t before = umask(0);
 	struct stat stat;
@@ -283,7 +280,6 @@ START_TEST(mode_of_the_textfile)
 	ck_assert_int_eq(lstat(path, &stat), 0);
 	ck_assert_int_eq(stat.st_mode, S_IFREG | 0644);
 }
-END_TEST
 
 /* "se:cret" by bcrypt, in the three ways that it is marked as, and by SHA-512. */
 #define BCRYPT "05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/IK"
@@ -314,7 +310,7 @@ static bool passwords_right(struct passwords *of, const char *user, const char *
 	return true;
 }
 
-START_TEST(right_passwords)
+TEST(right_passwords)
 {
 	const char *text;
 
@@ -336,10 +332,9 @@ START_TEST(right_passwords)
 	ck_assert(passwords_right(&passwords, "bob", "se:cret"));
 	ck_assert(!passwords_right(&passwords, "bob:se", "cret"));
 }
-END_TEST
 
 /* User and password together have room for 255 bytes. */
-START_TEST(long_passwords)
+TEST(long_passwords)
 {
 	struct crypt_data *data = calloc(1, sizeof(*data));
 	char password[300], line[600];
@@ -363,10 +358,9 @@ START_TEST(long_passwords)
 	ck_assert(!passwords_right(&passwords, "bob", password));
 	ck_assert_uint_eq(computed, 0);
 }
-END_TEST
 
 /* Each byte counts, also after the right ones were remembered. */
-START_TEST(each_byte_of_a_password)
+TEST(each_byte_of_a_password)
 {
 	static const char user[] = "bob", password[] = "se:cret";
 	const char *text;
@@ -385,10 +379,9 @@ START_TEST(each_byte_of_a_password)
 		ck_assert_msg(!passwords_right(&passwords, other_user, other_password), "%zu", i);
 	}
 }
-END_TEST
 
 /* One hash is computed, whether there is such a user or not; none for what was right before. */
-START_TEST(hashes_are_computed)
+TEST(hashes_are_computed)
 {
 	const char *text;
 
@@ -410,10 +403,9 @@ START_TEST(hashes_are_computed)
 	ck_assert(!passwords_right(&passwords, "bob", "x"));
 	ck_assert_uint_eq(wiped, 2 * PASSWORD_MAX + sizeof(struct crypt_data));
 }
-END_TEST
 
 /* What libcrypt gives instead of the hash is no hash. */
-START_TEST(hashes_that_are_none)
+TEST(hashes_that_are_none)
 {
 	static char begin[] = "$2y$05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/I";
 	static char failed[] = "*0", empty[] = "", longer[] = "$2y$" BCRYPT "a";
@@ -431,10 +423,9 @@ START_TEST(hashes_that_are_none)
 	hash_is = NULL;
 	ck_assert(passwords_right(&passwords, "bob", "se:cret"));
 }
-END_TEST
 
 /* As many users as there may be; afterwards nothing of them is left. */
-START_TEST(all_users)
+TEST(all_users)
 {
 	static const struct passwords none;
 	static char text[64 * 80];
@@ -452,10 +443,9 @@ START_TEST(all_users)
 	passwords_free(&passwords);
 	ck_assert_mem_eq(&passwords, &none, sizeof(none));
 }
-END_TEST
 
 /* What was right is remembered: without storage no hash can be computed. */
-START_TEST(remembered_password)
+TEST(remembered_password)
 {
 	const char *text;
 	bool right;
@@ -470,7 +460,6 @@ START_TEST(remembered_password)
 	ck_assert(right && storage_left == 0);
 	storage_left = -1;
 }
-END_TEST
 
 /* "line NUMBER of the password file FILE cannot be used: WHAT"; of line 0 "the password file FILE WHAT" */
 static void ck_wrong(const char *text, unsigned int number, const char *what)
@@ -492,7 +481,7 @@ static void ck_wrong(const char *text, unsigned int number, const char *what)
 #define UNSAFE \
 	"its hash is none of bcrypt or another method that is safe; 'htpasswd -nB USER' makes one"
 
-START_TEST(wrong_files)
+TEST(wrong_files)
 {
 	static char text[66 * 80], line[600];
 	struct said said;
@@ -524,10 +513,9 @@ START_TEST(wrong_files)
 	ck_assert_str_eq(strchr(said_end(&said), ':'), ": the password file /tmp cannot be read: Is a "
 			 "directory\n");
 }
-END_TEST
 
 /* A file that ends with an error has none of its users; nor has one that there is no storage for. */
-START_TEST(files_that_cannot_be_read)
+TEST(files_that_cannot_be_read)
 {
 	char wanted[160];
 	const char *text;
@@ -546,10 +534,9 @@ START_TEST(files_that_cannot_be_read)
 	ck_assert_str_eq(strchr(text, ':'), wanted);
 	ck_assert_uint_eq(passwords.count, 0);
 }
-END_TEST
 
 /* After what was printed before; a sentence has room for 1,023 characters. */
-START_TEST(sentences)
+TEST(sentences)
 {
 	static char longest[1200], wanted[1200];
 	struct said out = said_begin(1), said;
@@ -570,17 +557,4 @@ START_TEST(sentences)
 	say("%s", longest);
 	snprintf(wanted, sizeof(wanted), "test_export_files: %.1023s\n", longest);
 	ck_assert_str_eq(said_end(&said), wanted);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		textfile_is_replaced, textfile_that_cannot_be_written, textfile_in_parts,
-		textfile_whose_end_fails, textfile_with_descriptor_zero, mode_of_the_textfile, right_passwords, long_passwords,
-		each_byte_of_a_password, hashes_are_computed, hashes_that_are_none, all_users,
-		remembered_password, wrong_files, files_that_cannot_be_read, sentences,
-	};
-
-	return check_run("export_files", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

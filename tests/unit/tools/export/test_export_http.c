@@ -15,13 +15,13 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "check_run.h"
 #include "exit_code.h"
 #include "http.h"
 #include "http_library.h"
 #include "password.h"
 #include "said.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 /* "se:cret" by bcrypt. */
 #define USERS "bob:$2y$05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/IK\n"
@@ -408,6 +408,8 @@ static void stop(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+CASE("export_http", start, stop);
+
 /* Opens; what it has said, without the program's name. */
 static const char *opened(const struct http_options *options, int code)
 {
@@ -428,7 +430,7 @@ static void open_plain(void)
 }
 
 /* docs/export.md: 32 connections, 16 of one address, for 10 seconds; 16 KiB for a request. */
-START_TEST(what_the_library_is_asked_for)
+TEST(what_the_library_is_asked_for)
 {
 	const char *text = opened(&plain, EXIT_PASS);
 	struct sockaddr_in name = { 0 };
@@ -455,10 +457,9 @@ START_TEST(what_the_library_is_asked_for)
 	http_close(NULL);
 	ck_assert_uint_eq(stopped, 1);
 }
-END_TEST
 
 /* Zero is a descriptor as any other. */
-START_TEST(descriptor_zero)
+TEST(descriptor_zero)
 {
 	struct said said = said_begin(2);
 
@@ -467,7 +468,6 @@ START_TEST(descriptor_zero)
 	said_end(&said);
 	ck_assert_int_eq(began.fd, 0);
 }
-END_TEST
 
 static struct http_options secret_options(const char *certificate, const char *key)
 {
@@ -475,7 +475,7 @@ static struct http_options secret_options(const char *certificate, const char *k
 				      .key = key };
 }
 
-START_TEST(with_tls)
+TEST(with_tls)
 {
 	const struct http_options options = secret_options(file(FIRST_FILE, CERTIFICATE),
 							   file(SECOND_FILE, KEY));
@@ -491,7 +491,6 @@ START_TEST(with_tls)
 	http = NULL;
 	ck_assert_uint_eq(wiped, strlen(CERTIFICATE) + strlen(KEY) + sizeof(struct passwords));
 }
-END_TEST
 
 static void ck_closed(int fd)
 {
@@ -500,7 +499,7 @@ static void ck_closed(int fd)
 }
 
 /* The first thing that the library said, up to the line's end and to 255 characters. */
-START_TEST(library_that_does_not_begin)
+TEST(library_that_does_not_begin)
 {
 	const struct http_options secret = secret_options(file(FIRST_FILE, CERTIFICATE),
 							  file(SECOND_FILE, KEY));
@@ -524,9 +523,8 @@ START_TEST(library_that_does_not_begin)
 	ck_assert_str_eq(opened(&plain, EXIT_FAILED), wanted);
 	ck_assert_uint_eq(stopped, 0);
 }
-END_TEST
 
-START_TEST(what_is_missing)
+TEST(what_is_missing)
 {
 	const struct http_options secret = secret_options("/no/certificate", "/no/key");
 	struct http_options options = plain;
@@ -548,7 +546,6 @@ START_TEST(what_is_missing)
 			 "the password file /no/users cannot be read: No such file or directory\n");
 	ck_assert_int_eq(began.fd, -1);
 }
-END_TEST
 
 /* Opens with @certificate and a key that is right; what is said of the certificate. */
 static void ck_certificate(const char *certificate, const char *said)
@@ -564,7 +561,7 @@ static void ck_certificate(const char *certificate, const char *said)
 	http = NULL;
 }
 
-START_TEST(wrong_certificates)
+TEST(wrong_certificates)
 {
 	const struct http_options wrong_key = secret_options(file(FIRST_FILE, CERTIFICATE), "/no/key");
 
@@ -577,10 +574,9 @@ START_TEST(wrong_certificates)
 	ck_certificate(file(FIRST_FILE, "x"), "is no PEM file");
 	ck_certificate(file(FIRST_FILE, "BEGIN-----"), "is no PEM file");
 }
-END_TEST
 
 /* Of a file the first 64 KiB are looked at. */
-START_TEST(longest_certificate)
+TEST(longest_certificate)
 {
 	static const char begin[] = "-----BEGIN";
 	static char text[65536 + 16];
@@ -595,10 +591,9 @@ START_TEST(longest_certificate)
 	opened(&options, EXIT_PASS);
 	ck_assert_uint_eq(began.certificate_len, 65536);
 }
-END_TEST
 
 /* Whatever allocation fails: one sentence, and nothing is left. */
-START_TEST(without_storage)
+TEST(without_storage)
 {
 	const struct http_options options = secret_options(file(FIRST_FILE, CERTIFICATE),
 							   file(SECOND_FILE, KEY));
@@ -617,7 +612,6 @@ START_TEST(without_storage)
 		 file_names[SECOND_FILE]);
 	ck_assert_str_eq(opened(&options, EXIT_USAGE), wanted);
 }
-END_TEST
 
 static enum MHD_Result ask(const char *method, const char *url)
 {
@@ -660,7 +654,7 @@ static void ck_answered(const unsigned int *wanted)
 	}
 }
 
-START_TEST(answers)
+TEST(answers)
 {
 	static const struct {
 		const char *method, *url, *accept;
@@ -702,10 +696,9 @@ START_TEST(answers)
 	ck_assert_int_eq(ask("GET", "/"), MHD_NO);
 	ck_assert_uint_eq(response.destroyed, 1);
 }
-END_TEST
 
 /* The library ends the connection then; what it was not given is freed. */
-START_TEST(no_response)
+TEST(no_response)
 {
 	open_plain();
 	responds = false;
@@ -714,7 +707,6 @@ START_TEST(no_response)
 	ck_assert_int_eq(ask("GET", "/other"), MHD_NO);
 	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0, 0 });
 }
-END_TEST
 
 /* Where the library keeps what a request has. */
 static void *requests[40];
@@ -770,7 +762,7 @@ static void close_with_users(void)
 	daemon_fd = 77;
 }
 
-START_TEST(users)
+TEST(users)
 {
 	static const struct {
 		const char *user, *password;
@@ -815,10 +807,9 @@ START_TEST(users)
 	ck_answered((const unsigned int[]){ 2, 7, 0, 0, 0, 0 });
 	close_with_users();
 }
-END_TEST
 
 /* A right one is known although nobody has waited for it; and it is answered beside those that wait. */
-START_TEST(right_password_beside_wrong_ones)
+TEST(right_password_beside_wrong_ones)
 {
 	open_with_users();
 	user_given = "bob";
@@ -839,10 +830,9 @@ START_TEST(right_password_beside_wrong_ones)
 	for (size_t i = 2; i < 10; i++)
 		ck_assert(!suspended[i] && resumed[i] == 1);
 }
-END_TEST
 
 /* So many of one address, and so many of all; who ends makes room. */
-START_TEST(too_many_checks)
+TEST(too_many_checks)
 {
 	open_with_users();
 	user_given = "bob";
@@ -864,7 +854,6 @@ START_TEST(too_many_checks)
 	ck_assert(suspended[34]);
 	close_with_users();
 }
-END_TEST
 
 static void notify(size_t number, enum MHD_ConnectionNotificationCode what)
 {
@@ -898,7 +887,7 @@ static const char *ended_at(time_t seconds, long ms)
 }
 
 /* A connection lasts ten seconds, whatever comes. */
-START_TEST(connections_that_wait_for_a_check)
+TEST(connections_that_wait_for_a_check)
 {
 	open_with_users();
 	info_known = false;
@@ -913,9 +902,8 @@ START_TEST(connections_that_wait_for_a_check)
 	ck_assert_str_eq(ended_at(1110, 0), "a");
 	close_with_users();
 }
-END_TEST
 
-START_TEST(slow_connections)
+TEST(slow_connections)
 {
 	open_plain();
 	info_known = false;
@@ -935,10 +923,9 @@ START_TEST(slow_connections)
 	ck_assert_str_eq(ended_at(1022, 500), "c");
 	ck_assert_uint_eq(runs, 7);
 }
-END_TEST
 
 /* As many as there may be, and one that there is no room for. */
-START_TEST(all_connections)
+TEST(all_connections)
 {
 	open_plain();
 	info_known = false;
@@ -952,10 +939,9 @@ START_TEST(all_connections)
 	}
 	ck_assert_str_eq(ended_at(1600, 0), "");
 }
-END_TEST
 
 /* Ended in both directions; the library finds out and closes it. */
-START_TEST(ended_connection)
+TEST(ended_connection)
 {
 	int pair[2];
 	char byte;
@@ -973,10 +959,9 @@ START_TEST(ended_connection)
 	close(pair[0]);
 	close(pair[1]);
 }
-END_TEST
 
 /* What the library wants; every half second as long as there is a connection. */
-START_TEST(timeouts)
+TEST(timeouts)
 {
 	open_plain();
 	ck_assert_int_eq(http_timeout_ms(http), -1);
@@ -998,7 +983,6 @@ START_TEST(timeouts)
 	notify(0, MHD_CONNECTION_NOTIFY_CLOSED);
 	ck_assert_int_eq(http_timeout_ms(http), -1);
 }
-END_TEST
 
 /* The names of the functions, as <microhttpd.h> has them. */
 static const char *const functions[] = {
@@ -1056,7 +1040,7 @@ static const struct http_library *loaded(const char *wanted)
 }
 
 /* All of its functions, or none. */
-START_TEST(functions_of_the_library)
+TEST(functions_of_the_library)
 {
 	const struct http_library *found;
 	const char *where;
@@ -1073,19 +1057,4 @@ START_TEST(functions_of_the_library)
 		memcpy(&where, (const char *)found + i * sizeof(where), sizeof(where));
 		ck_assert_ptr_eq(where, &function_places[i]);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		what_the_library_is_asked_for, descriptor_zero, with_tls,
-		library_that_does_not_begin, what_is_missing, wrong_certificates,
-		longest_certificate, without_storage, answers, no_response, users,
-		right_password_beside_wrong_ones, too_many_checks,
-		connections_that_wait_for_a_check, slow_connections, all_connections, ended_connection, timeouts,
-		functions_of_the_library,
-	};
-
-	return check_run("export_http", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check_run.h"
 #include "exit_code.h"
 #include "exporter.h"
 #include "http.h"
@@ -23,6 +22,7 @@
 #include "said.h"
 #include "storage_fails.h"
 #include "textfile.h"
+#include "unit_test.h"
 
 #define MS 1000000LL
 #define S (1000 * MS)
@@ -319,6 +319,8 @@ static void stop(void)
 		exporter_close(exporter);
 }
 
+CASE("export_life", start, stop);
+
 /* What is said while it opens, without the program's name. */
 static const char *opened(const struct export_options *options, const struct export_source *of,
 			  int code)
@@ -386,7 +388,7 @@ static const struct export_options to_lines = { .json_lines = "LINES", .interval
 	"tool_export_textfile_errors_total " errors "\n"
 
 /* Everything, in this order; and back. */
-START_TEST(all_at_once)
+TEST(all_at_once)
 {
 	char taken[64];
 
@@ -407,10 +409,9 @@ START_TEST(all_at_once)
 	ck_assert_int_eq(access(taken, F_OK), -1);
 	ck_assert_ptr_nonnull(strstr(written, "disk_reads_total{disk=\"sda\"} 6\n"));
 }
-END_TEST
 
 /* No signal of the program comes to the thread, and its own mask stays. */
-START_TEST(signals)
+TEST(signals)
 {
 	sigset_t after;
 
@@ -423,10 +424,9 @@ START_TEST(signals)
 		ck_assert_int_eq(sigismember(&after, i), 0);
 	ck_assert_ptr_eq(signal(SIGPIPE, SIG_DFL), SIG_IGN);
 }
-END_TEST
 
 /* What is not asked for is not opened, and has no values. */
-START_TEST(each_alone)
+TEST(each_alone)
 {
 	ck_assert_str_eq(opened(&to_file, &source, EXIT_PASS), "");
 	ck_events("write eventfd thread ");
@@ -451,10 +451,9 @@ START_TEST(each_alone)
 	ck_assert_str_eq(closed(EXIT_PASS), "");
 	ck_events("join close-lines no-http ");
 }
-END_TEST
 
 /* Where nothing but HTTP was asked for. */
-START_TEST(values_of_http)
+TEST(values_of_http)
 {
 	struct text out = { 0 };
 
@@ -475,10 +474,9 @@ START_TEST(values_of_http)
 			 "tool_export_requests_total{code=\"503\"} 15\n");
 	text_free(&out);
 }
-END_TEST
 
 /* Zero is a descriptor as any other. */
-START_TEST(descriptor_zero)
+TEST(descriptor_zero)
 {
 	close(0);
 	ck_assert_int_eq(exporter_open(&exporter, &to_file, &source), EXIT_PASS);
@@ -488,10 +486,9 @@ START_TEST(descriptor_zero)
 	ck_events("write eventfd thread join write no-lines no-http ");
 	ck_assert_int_eq(access("/proc/self/fd/0", F_OK), -1);
 }
-END_TEST
 
 /* For a client of HTTP. */
-START_TEST(values_of_all)
+TEST(values_of_all)
 {
 	struct text out = { 0 };
 
@@ -524,10 +521,9 @@ START_TEST(values_of_all)
 			 "# EOF\n");
 	text_free(&out);
 }
-END_TEST
 
 /* Each place at which storage can run out: no values, rather than some. */
-START_TEST(values_without_storage)
+TEST(values_without_storage)
 {
 	struct text out = { 0 };
 	bool made, failed;
@@ -547,10 +543,9 @@ START_TEST(values_without_storage)
 	ck_assert_int_ge(place, 5);
 	text_free(&out);
 }
-END_TEST
 
 /* The file is written when the interval ends, not before; the thread waits for as long, rounded up. */
-START_TEST(intervals)
+TEST(intervals)
 {
 	opened(&to_file, &source, EXIT_PASS);
 	*events = '\0';
@@ -576,10 +571,9 @@ START_TEST(intervals)
 	ck_assert_int_eq(waited_ms[4], 15000);
 	ck_events("tick write tick write ");
 }
-END_TEST
 
 /* Whatever comes first. */
-START_TEST(timeouts)
+TEST(timeouts)
 {
 	static const struct {
 		int http, wanted;
@@ -602,10 +596,9 @@ START_TEST(timeouts)
 	ck_assert_int_eq(waited_ms[1], 14000);
 	ck_events("run-http run-http ");
 }
-END_TEST
 
 /* Its own event, HTTP, and the lines' entries. */
-START_TEST(what_the_thread_waits_for)
+TEST(what_the_thread_waits_for)
 {
 	opened(&to_all, &source, EXIT_PASS);
 	*events = '\0';
@@ -618,10 +611,9 @@ START_TEST(what_the_thread_waits_for)
 	for (size_t i = 0; i < JSON_LINES_FDS; i++)
 		ck_assert_int_eq(polled[2 + i].fd, 1000 + (int)i);
 }
-END_TEST
 
 /* Said once for as long as it is so, counted each time. */
-START_TEST(file_that_cannot_be_written)
+TEST(file_that_cannot_be_written)
 {
 	opened(&to_file, &silent, EXIT_PASS);
 	file_error = -ENOSPC;
@@ -638,18 +630,16 @@ START_TEST(file_that_cannot_be_written)
 	ck_assert_str_eq(closed(EXIT_FAILED), "");
 	ck_assert_str_eq(written, FILE_TEXT("5", "5"));
 }
-END_TEST
 
 /* The last time fails, which is said then. */
-START_TEST(last_file_that_cannot_be_written)
+TEST(last_file_that_cannot_be_written)
 {
 	opened(&to_file, &source, EXIT_PASS);
 	file_error = -EIO;
 	ck_assert_str_eq(closed(EXIT_FAILED), "FILE cannot be written: Input/output error\n");
 }
-END_TEST
 
-START_TEST(file_without_storage)
+TEST(file_without_storage)
 {
 	opened(&to_file, &silent, EXIT_PASS);
 	*events = '\0';
@@ -657,10 +647,9 @@ START_TEST(file_without_storage)
 	ck_assert_str_eq(SERVED(15 * S), "FILE cannot be written: Cannot allocate memory\n");
 	ck_events("");
 }
-END_TEST
 
 /* Whatever does not open: its exit code, all else is closed, and no thread begins. */
-START_TEST(what_cannot_be_opened)
+TEST(what_cannot_be_opened)
 {
 	lines_code = EXIT_USAGE;
 	ck_assert_str_eq(opened(&to_all, &source, EXIT_USAGE), "");
@@ -682,9 +671,8 @@ START_TEST(what_cannot_be_opened)
 	/* Nothing else was closed. */
 	ck_assert_int_eq(access("/proc/self/fd/0", F_OK), 0);
 }
-END_TEST
 
-START_TEST(no_thread)
+TEST(no_thread)
 {
 	event_error = EMFILE;
 	ck_assert_str_eq(opened(&to_all, &source, EXIT_FAILED),
@@ -700,7 +688,6 @@ START_TEST(no_thread)
 	ck_assert_str_eq(opened(&to_all, &source, EXIT_FAILED), "not enough memory to export\n");
 	ck_events("");
 }
-END_TEST
 
 static struct export_options parsed;
 
@@ -719,7 +706,7 @@ static error_t parse(const char *words)
 	return command_line_parse(&line, 0, argc, argv, &parsed);
 }
 
-START_TEST(options)
+TEST(options)
 {
 	const struct export_options *exports = &parsed;
 
@@ -743,7 +730,6 @@ START_TEST(options)
 	ck_assert_str_eq(exports->key, "K");
 	ck_assert_str_eq(exports->passwords, "P");
 }
-END_TEST
 
 /* What a program says that these words end. */
 static const char *refused(const char *words)
@@ -762,7 +748,7 @@ static const char *refused(const char *words)
 	return said_end(&said);
 }
 
-START_TEST(wrong_options)
+TEST(wrong_options)
 {
 	static const char with_listen[] =
 		"tool: --certificate and --passwords can only be used with --listen\n";
@@ -795,10 +781,9 @@ START_TEST(wrong_options)
 			      cases[i].words, text);
 	}
 }
-END_TEST
 
 /* In two groups, and what argp adds. */
-START_TEST(help_of_options)
+TEST(help_of_options)
 {
 	struct said said = said_begin(1);
 	pid_t child = fork();
@@ -828,18 +813,4 @@ START_TEST(help_of_options)
 			     "      --passwords=FILE       require a user and password from this file, in the\n"
 			     "                             format of 'htpasswd -B'\n"
 			     "\n"), "%s", text);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		all_at_once, signals, each_alone, values_of_http, descriptor_zero, help_of_options,
-		values_of_all, values_without_storage, intervals, timeouts,
-		what_the_thread_waits_for, file_that_cannot_be_written,
-		last_file_that_cannot_be_written, file_without_storage, what_cannot_be_opened,
-		no_thread, options, wrong_options,
-	};
-
-	return check_run("export_life", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -11,11 +11,11 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "check_run.h"
 #include "exit_code.h"
 #include "json_lines.h"
 #include "said.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 /* Where the entries are that are not of clients. */
 #define LISTEN JSON_LINES_CLIENTS
@@ -158,6 +158,8 @@ static void stop(void)
 	ck_assert_ptr_null(lock);
 }
 
+CASE("export_lines", start, stop);
+
 /* What there is to do now; if nothing, waits for something. */
 static void run(void)
 {
@@ -211,7 +213,7 @@ static void ck_gets_end(int fd, const char *wanted)
 }
 
 /* From when they are connected on. */
-START_TEST(each_client)
+TEST(each_client)
 {
 	int one, two;
 
@@ -242,9 +244,8 @@ START_TEST(each_client)
 	ck_gets(two, "fourth\n");
 	close(two);
 }
-END_TEST
 
-START_TEST(more_than_there_is_room_for)
+TEST(more_than_there_is_room_for)
 {
 	int fds[JSON_LINES_CLIENTS], one_more;
 	char byte;
@@ -267,10 +268,9 @@ START_TEST(more_than_there_is_room_for)
 		close(fds[i]);
 	}
 }
-END_TEST
 
 /* It is found out by sending, and is no reason to end: no signal comes. */
-START_TEST(client_that_is_gone)
+TEST(client_that_is_gone)
 {
 	const int fd = client();
 	struct pollfd fds[JSON_LINES_FDS];
@@ -288,10 +288,9 @@ START_TEST(client_that_is_gone)
 	}
 	ck_assert_uint_eq(counts().clients, 0);
 }
-END_TEST
 
 /* Lines are whole, and those that are missing are counted where they would be. */
-START_TEST(slow_client)
+TEST(slow_client)
 {
 	static char line[1 << 16], got[1 << 16];
 	int fd = client();
@@ -348,10 +347,9 @@ START_TEST(slow_client)
 	ck_assert_uint_eq(counts().lost, lost);
 	fclose(in);
 }
-END_TEST
 
 /* A client has room for 1 MiB: a line that fills it is taken, and no byte more. */
-START_TEST(limit)
+TEST(limit)
 {
 	static char line[1 << 19];
 	const int fd = client();
@@ -372,11 +370,10 @@ START_TEST(limit)
 		}
 	close(fd);
 }
-END_TEST
 
 /* A stream's parts become lines, and what has no end is none. */
 /* A line that fills it by itself is taken, too; a longer one never is. */
-START_TEST(longest_line)
+TEST(longest_line)
 {
 	static char line[(1 << 20) + 1];
 	const int fd = client();
@@ -390,9 +387,8 @@ START_TEST(longest_line)
 	json_lines_give(lines, line, sizeof(line) - 1);
 	ck_assert_uint_eq(counts().lost, 1);
 }
-END_TEST
 
-START_TEST(stream)
+TEST(stream)
 {
 	int fd = client();
 	FILE *out = json_lines_file(lines);
@@ -413,10 +409,9 @@ START_TEST(stream)
 	ck_gets(fd, "[]\n\n");
 	close(fd);
 }
-END_TEST
 
 /* What was given before the end is still sent; nothing stays open. */
-START_TEST(end)
+TEST(end)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 	int fd = client();
@@ -433,7 +428,6 @@ START_TEST(end)
 	close(fd);
 	json_lines_close(NULL);
 }
-END_TEST
 
 /* No descriptor makes this wait, or comes to a program that is started. */
 static void ck_descriptor(const struct pollfd *fd, short events)
@@ -445,7 +439,7 @@ static void ck_descriptor(const struct pollfd *fd, short events)
 	ck_assert_int_eq(fcntl(fd->fd, F_GETFD), FD_CLOEXEC);
 }
 
-START_TEST(what_is_waited_for)
+TEST(what_is_waited_for)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 	int fd;
@@ -471,7 +465,6 @@ START_TEST(what_is_waited_for)
 	json_lines_poll(lines, fds);
 	ck_assert_int_eq(fds[0].fd, -1);
 }
-END_TEST
 
 static void ck_awake(bool wanted)
 {
@@ -482,7 +475,7 @@ static void ck_awake(bool wanted)
 }
 
 /* A line wakes the thread that sends, if there is anybody to send it to. */
-START_TEST(woken)
+TEST(woken)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 	eventfd_t count;
@@ -508,10 +501,9 @@ START_TEST(woken)
 	ck_gets(fd, "one\ntwo\nthree\n");
 	close(fd);
 }
-END_TEST
 
 /* What is not said to be ready is left alone; what is ready no longer does no harm. */
-START_TEST(only_what_is_ready)
+TEST(only_what_is_ready)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 	int fd = client(), waiting = socket(AF_INET, SOCK_STREAM, 0);
@@ -534,10 +526,9 @@ START_TEST(only_what_is_ready)
 	close(fd);
 	close(waiting);
 }
-END_TEST
 
 /* Only an end, and what cannot be mended, ends a client. */
-START_TEST(errors_of_a_client)
+TEST(errors_of_a_client)
 {
 	static const struct {
 		int error;
@@ -575,7 +566,6 @@ START_TEST(errors_of_a_client)
 			run();
 	}
 }
-END_TEST
 
 static void ck_bytes(int fd, const char *bytes, size_t len)
 {
@@ -596,7 +586,7 @@ static void ck_bytes(int fd, const char *bytes, size_t len)
 }
 
 /* There is room for as much as was sent; what is told of lost lines needs some, too. */
-START_TEST(room_is_exact)
+TEST(room_is_exact)
 {
 	static char half[1 << 19];
 	const int fd = client();
@@ -632,10 +622,9 @@ START_TEST(room_is_exact)
 	ck_assert_uint_eq(counts().lost, 2);
 	close(fd);
 }
-END_TEST
 
 /* Nothing sent is no error, nor is a byte of a client. */
-START_TEST(nothing_sent)
+TEST(nothing_sent)
 {
 	const int fd = client();
 
@@ -651,10 +640,9 @@ START_TEST(nothing_sent)
 	ck_gets(fd, "line\n");
 	close(fd);
 }
-END_TEST
 
 /* A client for whose line there is no memory is ended: it cannot be told any more.  Others get it. */
-START_TEST(no_storage_for_a_client)
+TEST(no_storage_for_a_client)
 {
 	int one = client(), two = client();
 	char byte;
@@ -669,10 +657,9 @@ START_TEST(no_storage_for_a_client)
 	close(one);
 	close(two);
 }
-END_TEST
 
 /* A line that there is no memory for is lost as a whole, and all are told. */
-START_TEST(no_storage_for_a_line)
+TEST(no_storage_for_a_line)
 {
 	FILE *out = json_lines_file(lines);
 	int one, two;
@@ -695,10 +682,9 @@ START_TEST(no_storage_for_a_line)
 	close(one);
 	close(two);
 }
-END_TEST
 
 /* Zero is a descriptor as any other. */
-START_TEST(descriptor_zero)
+TEST(descriptor_zero)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 	int fd = socket(AF_INET, SOCK_STREAM, 0), other;
@@ -723,9 +709,8 @@ START_TEST(descriptor_zero)
 	ck_gets(other, "more\n");
 	close(other);
 }
-END_TEST
 
-START_TEST(end_of_descriptor_zero)
+TEST(end_of_descriptor_zero)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -739,10 +724,9 @@ START_TEST(end_of_descriptor_zero)
 	close(fd);
 	ck_assert_int_eq(fcntl(0, F_GETFD), -1);
 }
-END_TEST
 
 /* Likewise of what listens, and of what wakes. */
-START_TEST(opens_with_descriptor_zero)
+TEST(opens_with_descriptor_zero)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 	struct said said;
@@ -763,10 +747,9 @@ START_TEST(opens_with_descriptor_zero)
 	}
 	lines = NULL;
 }
-END_TEST
 
 /* Each call takes the lock once: another thread gives lines meanwhile. */
-START_TEST(lock_is_taken)
+TEST(lock_is_taken)
 {
 	struct pollfd fds[JSON_LINES_FDS];
 
@@ -780,7 +763,6 @@ START_TEST(lock_is_taken)
 	counts();
 	ck_assert_uint_eq(locks, 4);
 }
-END_TEST
 
 static void ck_does_not_open(const char *word, int code, const char *sentence)
 {
@@ -802,7 +784,7 @@ static void ck_does_not_open(const char *word, int code, const char *sentence)
 	close(after);
 }
 
-START_TEST(what_does_not_open)
+TEST(what_does_not_open)
 {
 	event_error = EMFILE;
 	ck_does_not_open("0", EXIT_FAILED, ": JSON lines cannot be sent: Too many open files\n");
@@ -810,17 +792,4 @@ START_TEST(what_does_not_open)
 	ck_does_not_open("0", EXIT_FAILED, ": not enough memory for lines\n");
 	ck_does_not_open("192.0.2.1:0", EXIT_USAGE, ": cannot listen at 192.0.2.1:0: this machine does "
 			 "not have this address\n");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		each_client, more_than_there_is_room_for, client_that_is_gone, slow_client, limit,
-		longest_line, stream, end, what_is_waited_for, woken, only_what_is_ready, errors_of_a_client,
-		room_is_exact, nothing_sent, no_storage_for_a_client, no_storage_for_a_line, descriptor_zero,
-		end_of_descriptor_zero, opens_with_descriptor_zero, lock_is_taken, what_does_not_open,
-	};
-
-	return check_run("export_lines", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "metrics.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 enum { READS, TEMPERATURE, LATENCY, TIME, FAMILIES };
 
@@ -34,6 +34,8 @@ static void stop(void)
 	text_free(&out);
 }
 
+CASE("export_metrics", start, stop);
+
 static const char *written(enum metrics_format format)
 {
 	text_clear(&out);
@@ -44,15 +46,14 @@ static const char *written(enum metrics_format format)
 	return out.bytes;
 }
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	ck_assert_str_eq(written(METRICS_OPENMETRICS), "# EOF\n");
 	ck_assert_str_eq(written(METRICS_TEXT), "");
 }
-END_TEST
 
 /* Families in their order, whatever came first; values in the order in which they came. */
-START_TEST(both_formats)
+TEST(both_formats)
 {
 	metrics_decimal(&metrics, TIME, NULL, 1500000000, 9);
 	metrics_unsigned(&metrics, READS, (const char *const[]){ "sda", "fast" }, UINT64_MAX);
@@ -87,7 +88,6 @@ START_TEST(both_formats)
 			 "# HELP busy_seconds_total Time\n"
 			 "busy_seconds_total 1.5\n");
 }
-END_TEST
 
 /* The value's text alone. */
 static const char *value_of(const char *text)
@@ -103,7 +103,7 @@ static const char *value_of(const char *text)
 	return value;
 }
 
-START_TEST(decimals)
+TEST(decimals)
 {
 	static const struct {
 		uint64_t value;
@@ -128,10 +128,9 @@ START_TEST(decimals)
 	metrics_signed(&metrics, TIME, NULL, INT64_MAX);
 	ck_assert_str_eq(value_of(written(METRICS_TEXT)), "9223372036854775807");
 }
-END_TEST
 
 /* What a name may be is not up to us; what is no UTF-8 is shown, and a backslash stays one. */
-START_TEST(labels)
+TEST(labels)
 {
 	static const struct {
 		const char *value, *text;
@@ -150,9 +149,8 @@ START_TEST(labels)
 			      out.bytes);
 	}
 }
-END_TEST
 
-START_TEST(histogram)
+TEST(histogram)
 {
 	static const uint64_t bounds[] = { 100000, 2000000, 3000000000 }, counts[] = { 1, 0, 5, 2 };
 
@@ -170,10 +168,9 @@ START_TEST(histogram)
 			 "latency_seconds_sum{disk=\"sda\"} 12.3456789\n"
 			 "# EOF\n");
 }
-END_TEST
 
 /* As many labels as there may be; a histogram without any. */
-START_TEST(most_labels)
+TEST(most_labels)
 {
 	static const struct metric_family full[] = {
 		{ "full", METRIC_GAUGE, NULL, "Full", { "a", "b", "c", "d" } },
@@ -198,10 +195,9 @@ START_TEST(most_labels)
 			 "bare_seconds_count 3\n"
 			 "bare_seconds_sum 0.000000005\n");
 }
-END_TEST
 
 /* Whatever allocation fails, the text is known not to be whole. */
-START_TEST(without_storage)
+TEST(without_storage)
 {
 	static const uint64_t bounds[] = { 1 }, counts[] = { 1, 2 };
 	struct metrics other;
@@ -231,14 +227,4 @@ START_TEST(without_storage)
 		}
 		ck_assert_msg(out.failed, "allocation %ld", place);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		nothing, both_formats, decimals, labels, histogram, most_labels, without_storage,
-	};
-
-	return check_run("export_metrics", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base lib/monrec tools/common tools/export tools/monread
+USES := lib/base lib/monrec tools/common tools/export tools/monread tests/unit/main
 INSIDE := tests/unit tools/monread
 PACKAGES := check
 # Storage that runs out.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: what records add to the activity, and how it is gathered over time. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,8 @@ static void start(void)
 {
 	activity_init(&f);
 }
+
+CASE("monread activity", start, NULL);
 
 /* The next record of @len bytes, all zeros behind its header, @seconds after the begin. */
 static void record(unsigned int domain, unsigned int number, uint32_t len, unsigned int seconds)
@@ -85,7 +87,7 @@ static void ck_busy(unsigned int type, uint64_t busy, uint64_t elapsed)
 }
 
 /* The first record of a processor is what the next one is held against, and so on. */
-START_TEST(processors)
+TEST(processors)
 {
 	processor(100, 0, 3, 1000, 500);
 	ck_busy(3, 0, 0);
@@ -102,9 +104,8 @@ START_TEST(processors)
 	ck_busy(3, 51, 190);
 	ck_assert_uint_eq(f.records, 7);
 }
-END_TEST
 
-START_TEST(processors_by_type)
+TEST(processors_by_type)
 {
 	static const struct { unsigned int type, as; } cases[] = {
 		{ 0, 0 }, { 1, 1 }, { 6, 6 }, { 7, 7 }, { 8, 7 }, { 200, 7 },
@@ -118,10 +119,9 @@ START_TEST(processors_by_type)
 			ck_busy(type, type == cases[i].as ? 3 : 0, type == cases[i].as ? 60 : 0);
 	}
 }
-END_TEST
 
 /* Counters or a clock that fall are no time; what comes then is counted from there. */
-START_TEST(processors_that_begin_anew)
+TEST(processors_that_begin_anew)
 {
 	static const struct { unsigned int seconds, user, system; bool counted; } cases[] = {
 		{ 160, 100, 50, true }, { 160, 99, 80, false }, { 160, 130, 49, false },
@@ -143,10 +143,9 @@ START_TEST(processors_that_begin_anew)
 		ck_busy(0, 3, 10);
 	}
 }
-END_TEST
 
 /* A processor that has no record in an interval was offline then. */
-START_TEST(processors_offline)
+TEST(processors_offline)
 {
 	processor(0, 0, 0, 10, 0);
 	interval_ends(60);
@@ -159,10 +158,9 @@ START_TEST(processors_offline)
 	processor(190, 0, 0, 51, 0);
 	ck_busy(0, 1, 10);
 }
-END_TEST
 
 /* One that is too short for a field says nothing. */
-START_TEST(processors_cut)
+TEST(processors_cut)
 {
 	const unsigned int lengths[] = { 22, 40, 48 };
 
@@ -189,9 +187,8 @@ START_TEST(processors_cut)
 	give();
 	ck_busy(TYPE_UNKNOWN, 1, 10);
 }
-END_TEST
 
-START_TEST(processors_without_room)
+TEST(processors_without_room)
 {
 	for (unsigned int turn = 0; turn < 2; turn++)
 		for (unsigned int address = 0; address < ACTIVITY_CPUS + 2; address++)
@@ -199,7 +196,6 @@ START_TEST(processors_without_room)
 	ck_busy(0, ACTIVITY_CPUS, ACTIVITY_CPUS * 10);
 	ck_assert_uint_eq(f.cpu[ACTIVITY_CPUS - 1].address, 1000 + ACTIVITY_CPUS - 1);
 }
-END_TEST
 
 /* D3R2 */
 static void paging(uint64_t address, uint64_t reads, uint64_t writes)
@@ -212,7 +208,7 @@ static void paging(uint64_t address, uint64_t reads, uint64_t writes)
 }
 
 /* Counters of 4 bytes, from one record to the next. */
-START_TEST(pages)
+TEST(pages)
 {
 	paging(0, 0xfffffff0, 100);
 	ck_assert_uint_eq(f.now.page_reads + f.now.page_writes, 0);
@@ -234,10 +230,9 @@ START_TEST(pages)
 		ck_assert_uint_eq(f.now.page_reads + f.now.page_writes, 0);
 	}
 }
-END_TEST
 
 /* All processors have an entry already, of other addresses. */
-START_TEST(pages_without_room)
+TEST(pages_without_room)
 {
 	for (unsigned int address = 0; address < ACTIVITY_CPUS; address++)
 		paging(address, 0, 0);
@@ -248,7 +243,6 @@ START_TEST(pages_without_room)
 	ck_assert_uint_eq(f.now.page_reads, 10);
 	ck_assert_uint_eq(f.now.page_writes, 20);
 }
-END_TEST
 
 /* D6R24 counts transfers, D3R4 SSCH. */
 static void device(unsigned int domain, unsigned int number, uint64_t starts)
@@ -279,7 +273,7 @@ static const struct device_activity *device_of(unsigned int number)
 }
 
 /* Records of several kinds count the same starts: the first kind that a device is seen in does. */
-START_TEST(devices)
+TEST(devices)
 {
 	device(6, 0x100, 1000);
 	device(3, 0x100, 5000);
@@ -306,10 +300,9 @@ START_TEST(devices)
 	ck_assert_uint_eq(device_of(0x100)->starts, 11);
 	ck_assert_uint_eq(f.left_out, 0);
 }
-END_TEST
 
 /* Where CP does not fill in the count of 4 bytes, that of 2 counts, and wraps. */
-START_TEST(devices_with_short_counts)
+TEST(devices_with_short_counts)
 {
 	sampled_device(260, 0x300, 0, 65000);
 	sampled_device(260, 0x300, 0, 65500);
@@ -323,10 +316,9 @@ START_TEST(devices_with_short_counts)
 	sampled_device(260, 0x400, 0x80000020, 0x20);
 	ck_assert_uint_eq(device_of(0x400)->starts, 0x80000020u);
 }
-END_TEST
 
 /* A SCSI device has a record of its own behind that of all devices: it counts. */
-START_TEST(scsi_devices)
+TEST(scsi_devices)
 {
 	sampled_device(260, 0x300, 0, 0);
 	device(6, 0x300, 1000);
@@ -337,9 +329,8 @@ START_TEST(scsi_devices)
 	ck_assert_uint_eq(device_of(0x300)->source, 6 << 16 | 24);
 	ck_assert_uint_eq(f.now.starts, 30);
 }
-END_TEST
 
-START_TEST(devices_cut)
+TEST(devices_cut)
 {
 	record(6, 24, 316, 0);
 	put("RDEVDEV", 0x100);
@@ -351,10 +342,9 @@ START_TEST(devices_cut)
 	give();
 	ck_assert_ptr_null(device_of(0));
 }
-END_TEST
 
 /* D6R14: times of an I/O, for a device that is there already; what is cut changes nothing. */
-START_TEST(measured_devices)
+TEST(measured_devices)
 {
 	device(6, 0x100, 1000);
 	record(6, 14, 400, 0);
@@ -378,10 +368,9 @@ START_TEST(measured_devices)
 	ck_assert_uint_eq(device_of(0x100)->measured, 3);
 	ck_assert_uint_eq(device_of(0x100)->response, 5 + 6 + 7);
 }
-END_TEST
 
 /* Numbers that share a place, up to as many devices as there is room for. */
-START_TEST(many_devices)
+TEST(many_devices)
 {
 	for (unsigned int turn = 1; turn <= 2; turn++)
 		for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
@@ -399,7 +388,6 @@ START_TEST(many_devices)
 	ck_assert_uint_eq(f.left_out, 2);
 	ck_assert_ptr_null(device_of(1022));
 }
-END_TEST
 
 static void user_in(uint8_t domain, uint16_t number, const char *name, uint64_t address,
 		    uint64_t seconds)
@@ -436,7 +424,7 @@ static uint64_t seconds_of(const char *name, unsigned int address)
 }
 
 /* Each virtual processor by itself; a counter that has fallen has begun at 0. */
-START_TEST(users)
+TEST(users)
 {
 	user("LINUX", 0, 1000);
 	ck_assert_uint_eq(seconds_of("LINUX", 0), 0);
@@ -458,10 +446,9 @@ START_TEST(users)
 	ck_assert_uint_eq(f.users, 3);
 	ck_assert_uint_eq(f.left_out, 0);
 }
-END_TEST
 
 /* D2R4 has the same counter: each may tell more of it, and only its own kind that it is another. */
-START_TEST(users_in_records_of_two_kinds)
+TEST(users_in_records_of_two_kinds)
 {
 	user_in(2, 4, "LINUX", 0, 100);
 	user("LINUX", 0, 130);
@@ -473,10 +460,9 @@ START_TEST(users_in_records_of_two_kinds)
 	user_in(2, 4, "LINUX", 0, 4);
 	ck_assert_uint_eq(seconds_of("LINUX", 0), 39);
 }
-END_TEST
 
 /* A logon has a user ID and no time. */
-START_TEST(users_without_time)
+TEST(users_without_time)
 {
 	record(4, 1, 96, 0);
 	ebcdic_name(bytes + field("VMDUSER")->offset, "LINUX");
@@ -491,7 +477,6 @@ START_TEST(users_without_time)
 	give();
 	ck_assert(user_of("CUT", 0) && !user_of("CUT", 0)->counted);
 }
-END_TEST
 
 /* D10R2 as docs/choices.md has it. */
 static void application(uint32_t len, const uint8_t name[8], uint64_t seconds)
@@ -503,7 +488,7 @@ static void application(uint32_t len, const uint8_t name[8], uint64_t seconds)
 }
 
 /* Application data have a time of their own: the first one seen counts. */
-START_TEST(applications)
+TEST(applications)
 {
 	uint8_t name[8], other[8];
 
@@ -523,10 +508,9 @@ START_TEST(applications)
 	ck_assert_uint_eq(seconds_of("A1@#$_-+", 0), 3);
 	ck_assert_uint_eq(f.users, 2);
 }
-END_TEST
 
 /* Anything may stand in application data: only what can be a user ID is one. */
-START_TEST(applications_that_are_no_users)
+TEST(applications_that_are_no_users)
 {
 	static const char *const names[] = { "", "lower", "A B", "A.B", " A", "A\\" };
 	uint8_t name[8];
@@ -544,10 +528,9 @@ START_TEST(applications_that_are_no_users)
 	application(92, name, 1);
 	ck_assert_uint_eq(f.users, 0);
 }
-END_TEST
 
 /* Nor is a name of zeros one, whatever processor it has. */
-START_TEST(records_of_nobody)
+TEST(records_of_nobody)
 {
 	for (unsigned int at = 0; at < 2; at++) {
 		user(NULL, at, 1);
@@ -556,9 +539,8 @@ START_TEST(records_of_nobody)
 	ck_assert_uint_eq(f.users, 0);
 	ck_assert_uint_eq(f.left_out, 0);
 }
-END_TEST
 
-START_TEST(many_users)
+TEST(many_users)
 {
 	char name[9];
 
@@ -578,9 +560,8 @@ START_TEST(many_users)
 	ck_assert_uint_eq(f.users, ACTIVITY_USERS);
 	ck_assert_ptr_null(user_of("MORE", 0));
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	char name[ACTIVITY_NAME_SIZE];
 
@@ -590,10 +571,9 @@ START_TEST(names)
 	ck_assert_str_eq(activity_user_name(user_of("LINUX001", 63), name),
 			 "LINUX001, processor 63");
 }
-END_TEST
 
 /* From the end of one to the end of the next; the first has no begin. */
-START_TEST(intervals)
+TEST(intervals)
 {
 	interval_ends(60);
 	ck_assert_uint_eq(f.buckets, 1);
@@ -630,10 +610,9 @@ START_TEST(intervals)
 	interval_ends(129);
 	ck_assert_uint_eq(f.last.time, 10 * TOD_SECOND);
 }
-END_TEST
 
 /* Event data may end with D1R11, too, but say nothing about what samples have counted. */
-START_TEST(interval_end_in_event_data)
+TEST(interval_end_in_event_data)
 {
 	interval_ends(0);
 	device(6, 24, 100);
@@ -647,7 +626,6 @@ START_TEST(interval_end_in_event_data)
 	ck_assert_uint_eq(f.last.starts, 60);
 	ck_assert_uint_eq(f.last.time, 60 * TOD_SECOND);
 }
-END_TEST
 
 /* Adds one to every figure of the interval at hand. */
 static void one_of_all(void)
@@ -695,7 +673,7 @@ static void ck_bucket(unsigned int at, unsigned int merged, unsigned int count)
 }
 
 /* When all are full each two become one, and a new one takes two intervals; then four. */
-START_TEST(buckets)
+TEST(buckets)
 {
 	for (unsigned int i = 1; i <= 1000; i++) {
 		const unsigned int merged = i <= 240 ? 1 : i <= 480 ? 2 : i <= 960 ? 4 : 8;
@@ -712,10 +690,9 @@ START_TEST(buckets)
 	ck_times(&f.last, 1);
 	ck_times(&f.now, 0);
 }
-END_TEST
 
 /* A bucket without times takes those of the other, and keeps them beside one without. */
-START_TEST(adding)
+TEST(adding)
 {
 	struct bucket sum = { 0 }, none = { 0 };
 	const struct bucket one = { .first = 5, .last = 7, .time = 2 };
@@ -727,10 +704,9 @@ START_TEST(adding)
 	ck_assert_uint_eq(sum.last, 7);
 	ck_assert_uint_eq(sum.time, 2);
 }
-END_TEST
 
 /* What came behind the last interval: up to the last event of it, if it has one. */
-START_TEST(end)
+TEST(end)
 {
 	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 0);
@@ -758,10 +734,9 @@ START_TEST(end)
 	ck_assert_uint_eq(f.bucket[2].last, BEGIN + 80 * TOD_SECOND);
 	ck_assert_uint_eq(f.bucket[2].time, 20 * TOD_SECOND);
 }
-END_TEST
 
 /* All are counted, the first 200 are listed. */
-START_TEST(events)
+TEST(events)
 {
 	for (unsigned int i = 0; i < 201; i++) {
 		record(4, i % 2 ? 2 : 1, 96, i);
@@ -778,10 +753,9 @@ START_TEST(events)
 	activity_end(&f);
 	ck_assert_uint_eq(f.last.last, BEGIN + 199 * TOD_SECOND);
 }
-END_TEST
 
 /* By docs/records.md; the fields that are named have their number, and the user a name. */
-START_TEST(events_of_each_kind)
+TEST(events_of_each_kind)
 {
 	static const struct {
 		unsigned int domain, number;
@@ -814,10 +788,9 @@ START_TEST(events_of_each_kind)
 		ck_assert_str_eq(f.event[0].text, cases[i].text);
 	}
 }
-END_TEST
 
 /* Records lost of event data are added up; other records have no such number. */
-START_TEST(events_lost)
+TEST(events_lost)
 {
 	record(1, 3, 24, 0);
 	put("LOSTRCCT", 70);
@@ -835,10 +808,9 @@ START_TEST(events_lost)
 	give();
 	ck_assert_uint_eq(f.now.suspended, 77);
 }
-END_TEST
 
 /* Of a set that is lost nothing is left but that it is missing. */
-START_TEST(tracks)
+TEST(tracks)
 {
 	static struct activity_track track;
 
@@ -859,20 +831,4 @@ START_TEST(tracks)
 	track_item(&track, &item);
 	track_drop(&track);
 	ck_assert_uint_eq(track.now.events, 1);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		processors, processors_by_type, processors_that_begin_anew, processors_offline,
-		processors_cut, processors_without_room, pages, pages_without_room, devices,
-		devices_with_short_counts, scsi_devices, devices_cut, measured_devices, many_devices, users,
-		users_in_records_of_two_kinds, users_without_time, applications,
-		applications_that_are_no_users, records_of_nobody, many_users, names, intervals,
-		interval_end_in_event_data, buckets, adding, end, events, events_of_each_kind,
-		events_lost, tracks,
-	};
-
-	return check_run("monread activity", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

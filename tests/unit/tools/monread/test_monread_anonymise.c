@@ -5,7 +5,7 @@
  * What replaces a name is computed here once more, from SipHash: that one is held to its paper
  * in test_monread_output.
  */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +32,8 @@ static void start(void)
 	anonymiser.key[0] = key[0];
 	anonymiser.key[1] = key[1];
 }
+
+CASE("monread anonymise", start, NULL);
 
 /* A record in which no byte is zero, and what it is without names: so far its header. */
 static void record(unsigned int domain, unsigned int number, uint32_t len, uint32_t address)
@@ -127,7 +129,7 @@ static void queued(const char *text, uint32_t address)
 	stays(28, given + 28, 1);
 }
 
-START_TEST(users)
+TEST(users)
 {
 	static const char *const names[] = { "A", "LINUX001", "MAINT", "OP1 X" };
 
@@ -141,7 +143,6 @@ START_TEST(users)
 		ck_record();
 	}
 }
-END_TEST
 
 /* D3R7: a volume, a device, its subchannel, whose high half stays. */
 static void disk(uint16_t number)
@@ -161,7 +162,7 @@ static void disk(uint16_t number)
 }
 
 /* Every number gets another one of its own, those that look like blanks included; 0 stays. */
-START_TEST(devices)
+TEST(devices)
 {
 	static uint8_t seen[65536];
 	static const uint16_t numbers[] = { 0, 1, 0x1234, 0x4040, 0x4000, 0x0040, 0xffff };
@@ -173,10 +174,9 @@ START_TEST(devices)
 	for (unsigned int number = 0; number < 65536; number++)
 		ck_assert_uint_eq(seen[number], number > 0);
 }
-END_TEST
 
 /* The one number that becomes 0 at first is replaced once more. */
-START_TEST(device_that_would_be_none)
+TEST(device_that_would_be_none)
 {
 	for (unsigned int number = 1; number < 65536; number++) {
 		uint8_t halves[2] = { (uint8_t)(number >> 8), (uint8_t)number };
@@ -194,10 +194,9 @@ START_TEST(device_that_would_be_none)
 	}
 	ck_abort_msg("no number becomes 0");
 }
-END_TEST
 
 /* D8R1: the adapter's address and its network. */
-START_TEST(addresses_and_names)
+TEST(addresses_and_names)
 {
 	static const uint8_t address[6] = { 2, 0, 0x40, 0, 0, 1 };
 	static const uint8_t none[16] = { 0 };
@@ -220,10 +219,9 @@ START_TEST(addresses_and_names)
 	ck_assert_mem_eq(item.record.data + 36, none, 6);
 	ck_assert_mem_eq(item.record.data + 44, none, 16);
 }
-END_TEST
 
 /* D1R4: a serial of more than 8 bytes; those behind the first 8 are drawn anew. */
-START_TEST(long_serials)
+TEST(long_serials)
 {
 	record(1, 4, 184, FRAME);
 	serial(128, given + 100, 16);
@@ -231,10 +229,9 @@ START_TEST(long_serials)
 	ck_assert_mem_eq(item.record.data + 128, wanted + 128, 16);
 	ck_assert_mem_ne(item.record.data + 128, item.record.data + 136, 8);
 }
-END_TEST
 
 /* Beside the header nothing is left of a record that is not known, or of what is behind its fields. */
-START_TEST(what_is_not_explained)
+TEST(what_is_not_explained)
 {
 	record(4, 250, 60, FRAME);
 	ck_record();
@@ -252,7 +249,6 @@ START_TEST(what_is_not_explained)
 		ck_record();
 	}
 }
-END_TEST
 
 static const uint8_t *frame(uint32_t address, uint32_t len)
 {
@@ -264,7 +260,7 @@ static const uint8_t *frame(uint32_t address, uint32_t len)
 }
 
 /* A frame is its records, each in its place, and zeros; the next one begins anew. */
-START_TEST(frames)
+TEST(frames)
 {
 	static uint8_t whole[MONREC_FRAME_SIZE];
 	const uint32_t begins[] = { FRAME, FRAME + 0x1000, FRAME };
@@ -289,10 +285,9 @@ START_TEST(frames)
 	ck_record();
 	ck_assert_mem_eq(frame(FRAME + 0x1000, 4096), whole, 4096);
 }
-END_TEST
 
 /* Where no frames are given, records of the next frame, or of another element, still stand alone. */
-START_TEST(records_without_frames)
+TEST(records_without_frames)
 {
 	queued("LINUX", FRAME);
 	ck_record();
@@ -301,9 +296,8 @@ START_TEST(records_without_frames)
 	record(4, 250, 40, FRAME + 0x1000);
 	ck_record();
 }
-END_TEST
 
-START_TEST(keys)
+TEST(keys)
 {
 	char path[] = "/tmp/zvmlab-test-XXXXXX";
 	const int fd = mkstemp(path);
@@ -328,10 +322,9 @@ START_TEST(keys)
 	/* All are closed again. */
 	ck_assert_int_eq(open("/", O_RDONLY), fd);
 }
-END_TEST
 
 /* What is no record and no frame stays as it is. */
-START_TEST(other_items)
+TEST(other_items)
 {
 	struct monrec_item element = { .kind = MONREC_ELEMENT }, before;
 
@@ -339,15 +332,4 @@ START_TEST(other_items)
 	before = element;
 	anonymise_item(&anonymiser, &element);
 	ck_assert_mem_eq(&element, &before, sizeof(before));
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		users, devices, device_that_would_be_none, addresses_and_names, long_serials,
-		what_is_not_explained, frames, records_without_frames, keys, other_items,
-	};
-
-	return check_run("monread anonymise", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,7 +4,7 @@
  * program, zdump, and date(1) print; nothing here is computed by the code under test.
  */
 #define _GNU_SOURCE /* setenv() */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,9 @@ static void start(void)
 	ck_assert(clock_set_zone("UTC"));
 }
 
-START_TEST(zones)
+CASE("monread clock", start, NULL);
+
+TEST(zones)
 {
 	static const struct { const char *zone, *text; } cases[] = {
 		{ "UTC", "2026-03-02 00:00:00 UTC" },
@@ -57,10 +59,9 @@ START_TEST(zones)
 	ck_assert(clock_set_zone("UTC"));
 	ck_assert_str_eq(clock_zone_text(TOD(MONDAY), text), "2026-03-02 00:00:00 UTC");
 }
-END_TEST
 
 /* The ends of the TOD clock are dates, too. */
-START_TEST(ends)
+TEST(ends)
 {
 	ck_assert_str_eq(clock_text(0, text), "1900-01-01 00:00:00");
 	ck_assert_str_eq(clock_text(UINT64_MAX, text), "2042-09-17 23:53:47");
@@ -69,9 +70,8 @@ START_TEST(ends)
 	ck_assert(clock_set_zone("-23:59"));
 	ck_assert_str_eq(clock_text(0, text), "1899-12-31 00:01:00");
 }
-END_TEST
 
-START_TEST(changes)
+TEST(changes)
 {
 	ck_assert(clock_set_zone("Europe/Berlin"));
 	ck_assert_int_eq(clock_offset(SPRING - 1), 3600);
@@ -86,7 +86,6 @@ START_TEST(changes)
 	ck_assert(clock_set_zone("UTC"));
 	ck_assert_int_eq(clock_offset(AUTUMN), 0);
 }
-END_TEST
 
 /* Their texts, with a blank between. */
 static void ck_ticks(int64_t first, int64_t last, const char *expected)
@@ -101,7 +100,7 @@ static void ck_ticks(int64_t first, int64_t last, const char *expected)
 	ck_assert_str_eq(found, expected);
 }
 
-START_TEST(round_times)
+TEST(round_times)
 {
 	ck_ticks(MONDAY, MONDAY, "");
 	ck_ticks(MONDAY, MONDAY - 1, "");
@@ -126,10 +125,9 @@ START_TEST(round_times)
 					 ticks[1].seconds - ticks[0].seconds);
 	}
 }
-END_TEST
 
 /* Every second one is a main one: here, those of even hours. */
-START_TEST(main_times)
+TEST(main_times)
 {
 	unsigned int count = clock_ticks(MONDAY + 3600, MONDAY + 6 * 3600, ticks);
 
@@ -139,10 +137,9 @@ START_TEST(main_times)
 		ck_assert_int_eq(ticks[i].main, i % 2);
 	}
 }
-END_TEST
 
 /* Hours are those of the zone's clocks; one that does not come has no tick. */
-START_TEST(round_times_of_a_zone)
+TEST(round_times_of_a_zone)
 {
 	ck_assert(clock_set_zone("Asia/Kathmandu"));
 	ck_ticks(MONDAY, MONDAY + 7200, "06:00 06:30 07:00 07:30");
@@ -155,14 +152,4 @@ START_TEST(round_times_of_a_zone)
 	ck_ticks(MONDAY, MONDAY + 3 * 86400, "12:00 03-03 12:00 03-04 12:00 03-05");
 	clock_ticks(MONDAY, MONDAY + 3 * 86400, ticks);
 	ck_assert_int_eq(ticks[1].seconds, MONDAY + 23 * 3600);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		zones, ends, changes, round_times, main_times, round_times_of_a_zone,
-	};
-
-	return check_run("monread clock", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "ebcdic.h"
 #include "export.h"
+#include "unit_test.h"
 
 /* 1970-01-01T00:00:00 by the TOD clock (z/Architecture PoP). */
 #define TOD_1970 UINT64_C(0x7d91048bca000000)
@@ -31,6 +31,8 @@ static void stop(void)
 	text_free(&out);
 }
 
+CASE("monread_export", start, stop);
+
 static const char *written(void)
 {
 	struct metrics metrics;
@@ -53,7 +55,7 @@ static void ck_has(const char *line)
 	ck_assert_msg(strstr(out.bytes, whole), "no %s", line);
 }
 
-START_TEST(nothing_yet)
+TEST(nothing_yet)
 {
 	written();
 	ck_has("monread_sets_total 0");
@@ -76,9 +78,8 @@ START_TEST(nothing_yet)
 	ck_has("monread_records_unused_total 0");
 	ck_assert_ptr_null(strstr(out.bytes, "monread_records_not_understood_total"));
 }
-END_TEST
 
-START_TEST(what_was_read)
+TEST(what_was_read)
 {
 	tally = (struct tally){ .sets = 1, .lost = 2, .overflows = 3, .records = 4, .bytes = 5,
 				.severs = 6 };
@@ -104,10 +105,9 @@ START_TEST(what_was_read)
 	ck_assert_ptr_null(strstr(out.bytes, "D0R1"));
 	ck_has("monread_records_unused_total 46");
 }
-END_TEST
 
 /* Of all buckets, and of the interval that has not ended. */
-START_TEST(all_intervals)
+TEST(all_intervals)
 {
 	activity.buckets = 2;
 	activity.bucket[0] = (struct bucket){ .first = TOD_1970, .last = TOD_1970 + TOD_SECOND,
@@ -151,10 +151,9 @@ START_TEST(all_intervals)
 	activity.bucket[1].last = TOD_1970 - 1;
 	ck_assert_ptr_null(strstr(written(), "timestamp"));
 }
-END_TEST
 
 /* One release, and several of which the data can be. */
-START_TEST(release)
+TEST(release)
 {
 	activity.releases = monrec_release_bit(730);
 	written();
@@ -164,9 +163,8 @@ START_TEST(release)
 	written();
 	ck_has("zvm_release_info{release=\"5.3, 7.3 to 7.5\"} 1");
 }
-END_TEST
 
-START_TEST(users_and_devices)
+TEST(users_and_devices)
 {
 	static const uint8_t linux1[8] = { 0xd3, 0xc9, 0xd5, 0xe4, 0xe7, 0xf1, 0x40, 0x40 };
 
@@ -192,9 +190,8 @@ START_TEST(users_and_devices)
 	ck_has("zvm_device_starts_total{device=\"FFFF\"} 18");
 	ck_assert_ptr_null(strstr(out.bytes, "0003"));
 }
-END_TEST
 
-START_TEST(partition_and_its_load)
+TEST(partition_and_its_load)
 {
 	ebcdic_name(activity.system.name, "ZVM1");
 	written();
@@ -231,10 +228,9 @@ START_TEST(partition_and_its_load)
 	ck_has("zvm_logical_processor_online_seconds_total{processor=\"65535\",type=\"CP\"} 1");
 	ck_assert_ptr_null(strstr(out.bytes, "processor=\"7\""));
 }
-END_TEST
 
 /* Of all users, and of one of whom nothing else is known. */
-START_TEST(states)
+TEST(states)
 {
 	static const char *const words[] = {
 		"running", "cpu-wait", "io-wait", "page-wait", "simulation", "idle", "dormant",
@@ -267,9 +263,8 @@ START_TEST(states)
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_user_cpu"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_user_page"));
 }
-END_TEST
 
-START_TEST(paging_and_responses)
+TEST(paging_and_responses)
 {
 	struct device_activity *volume = &activity.device[5];
 
@@ -305,25 +300,13 @@ START_TEST(paging_and_responses)
 	ck_has("zvm_user_paged_out_bytes{user=\"PAGER\",processor=\"0\"} 12288");
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_user_state"));
 }
-END_TEST
 
 /* As many years as a counter of the TOD clock has. */
-START_TEST(longest_time)
+TEST(longest_time)
 {
 	activity.user[0].name[0] = 0xc1;
 	activity.user[0].counted = true;
 	activity.user[0].time = UINT64_MAX;
 	written();
 	ck_has("zvm_user_cpu_seconds_total{user=\"A\",processor=\"0\"} 4503599627.370495999");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		nothing_yet, what_was_read, all_intervals, release, users_and_devices,
-		partition_and_its_load, states, paging_and_responses, longest_time,
-	};
-
-	return check_run("monread_export", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: the outputs that are files, whole: a stream and its index, MONWRITE, CSV. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +49,8 @@ static void stop(void)
 	unlink(index_path);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
+
+CASE("monread files", start, stop);
 
 static void expect(const void *more, size_t len)
 {
@@ -126,7 +128,7 @@ static void begin_set(struct sink *sink, bool with_interrupt)
 	item.interrupt = NULL;
 }
 
-START_TEST(streams)
+TEST(streams)
 {
 	struct sink *sink = stream_sink(path);
 	uint8_t made[12];
@@ -176,10 +178,9 @@ START_TEST(streams)
 			    "c0c1c2c3c4c5c6c7\"}\n"
 			    "{\"set\":3,\"offset\":70,\"length\":32}\n");
 }
-END_TEST
 
 /* Frames of the file: a control record, then each element's frames, filled up with zeros. */
-START_TEST(monwrite)
+TEST(monwrite)
 {
 	struct sink *sink = monwrite_sink(path, &never);
 	uint8_t control[MONREC_FRAME_SIZE];
@@ -224,10 +225,9 @@ START_TEST(monwrite)
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 	ck_file(4096);
 }
-END_TEST
 
 /* An interruption is kept if the control area that it tells of is that of the elements. */
-START_TEST(interruptions)
+TEST(interruptions)
 {
 	static const struct { uint32_t first, last; bool fits; } cases[] = {
 		{ 0x9000000, 0x9000000 + 23, true }, { 0x9000000, 0x9000000 + 24, false },
@@ -274,10 +274,9 @@ START_TEST(interruptions)
 	ck_file(4096);
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 }
-END_TEST
 
 /* 338 elements have room in a control record, and no more. */
-START_TEST(most_elements)
+TEST(most_elements)
 {
 	struct sink *sink = monwrite_sink(path, &never);
 	uint8_t made[12];
@@ -290,7 +289,6 @@ START_TEST(most_elements)
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 	ck_file(4096);
 }
-END_TEST
 
 static uint16_t release = MONREC_REFERENCE;
 
@@ -318,7 +316,7 @@ static const char *in_folder(const char *name)
 #define UNKNOWN "unknown.csv"
 
 /* A file for each type of record; what a record is too short for is empty. */
-START_TEST(csv)
+TEST(csv)
 {
 	struct sink *sink = csv_sink(path);
 
@@ -356,10 +354,9 @@ START_TEST(csv)
 	unlink(in_folder(UNKNOWN));
 	ck_assert_int_eq(rmdir(path), 0);
 }
-END_TEST
 
 /* The field is known from 5.3 to 7.3 (docs/records.md); a layout that is not known has no file. */
-START_TEST(csv_of_a_release)
+TEST(csv_of_a_release)
 {
 	static const struct { uint16_t release; const char *name, *text; } cases[] = {
 		{ 520, LOST, "set,time\n1," TIME "\n" },
@@ -382,10 +379,9 @@ START_TEST(csv_of_a_release)
 	}
 	release = MONREC_REFERENCE;
 }
-END_TEST
 
 /* A folder that is there is taken; a file that is no file is not, with what has come so far. */
-START_TEST(csv_folders)
+TEST(csv_folders)
 {
 	struct sink *sink;
 
@@ -407,14 +403,4 @@ START_TEST(csv_folders)
 	errno = 0;
 	ck_assert_ptr_null(csv_sink("/nowhere/at/all"));
 	ck_assert_int_eq(errno, ENOENT);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		streams, monwrite, interruptions, most_elements, csv, csv_of_a_release, csv_folders,
-	};
-
-	return check_run("monread files", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

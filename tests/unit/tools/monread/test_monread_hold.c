@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: items that wait, in their order, with all that they point to. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,14 @@ static void start(void)
 	memset(&hold, 0, sizeof(hold));
 }
 
+CASE("monread hold", start, NULL);
+
 static struct monrec_item made(enum monrec_item_kind kind, uint64_t set)
 {
 	return (struct monrec_item){ .kind = kind, .at = { .set = set } };
 }
 
-START_TEST(order)
+TEST(order)
 {
 	struct held *held;
 
@@ -40,10 +42,9 @@ START_TEST(order)
 		}
 	}
 }
-END_TEST
 
 /* What the reader gives is there until its next call only. */
-START_TEST(copies)
+TEST(copies)
 {
 	uint8_t bytes[24], interrupt[MONREC_INTERRUPT_SIZE];
 	struct monrec_item item = made(MONREC_RECORD, 1);
@@ -65,9 +66,8 @@ START_TEST(copies)
 		ck_assert_uint_eq(held->item.interrupt[i], 2);
 	free(held);
 }
-END_TEST
 
-START_TEST(no_more_than_there_is_room_for)
+TEST(no_more_than_there_is_room_for)
 {
 	const struct monrec_item item = made(MONREC_ELEMENT, 1);
 
@@ -76,12 +76,4 @@ START_TEST(no_more_than_there_is_room_for)
 	ck_assert(!hold_add(&hold, &item));
 	free(hold_take(&hold));
 	ck_assert_ptr_null(hold_take(&hold));
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = { order, copies, no_more_than_there_is_room_for };
-
-	return check_run("monread hold", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

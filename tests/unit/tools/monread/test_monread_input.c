@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: signals, counted in order; lines of an index; bytes of files and pipes. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,10 @@ static void start(void)
 	signals_catch();
 }
 
+CASE("monread input", start, NULL);
+
 /* None is delivered but within a wait, all are counted; the first one stays the first. */
-START_TEST(signals_without_a_wait)
+TEST(signals_without_a_wait)
 {
 	ck_assert_uint_eq(signals_count(), 0);
 	ck_assert_int_eq(signals_first(), 0);
@@ -36,9 +38,8 @@ START_TEST(signals_without_a_wait)
 	ck_assert_uint_eq(signals_count(), 2);
 	ck_assert_int_eq(signals_first(), SIGTERM);
 }
-END_TEST
 
-START_TEST(signals_within_a_wait)
+TEST(signals_within_a_wait)
 {
 	for (unsigned int i = 1; i <= 2; i++) {
 		raise(i == 1 ? SIGTERM : SIGINT);
@@ -48,7 +49,6 @@ START_TEST(signals_within_a_wait)
 		ck_assert_int_eq(signals_first(), SIGTERM);
 	}
 }
-END_TEST
 
 /* They come within a wait and at no other time. */
 static void ck_blocked(bool wanted)
@@ -62,7 +62,7 @@ static void ck_blocked(bool wanted)
 	ck_assert_int_eq(sigismember(&blocked, SIGHUP), 0);
 }
 
-START_TEST(signals_are_blocked_outside_a_wait)
+TEST(signals_are_blocked_outside_a_wait)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		ck_blocked(true);
@@ -75,7 +75,6 @@ START_TEST(signals_are_blocked_outside_a_wait)
 	/* One that is too large a file is an error of who writes it, and no end. */
 	ck_assert_int_eq(raise(SIGXFSZ), 0);
 }
-END_TEST
 
 static int64_t microseconds(const struct timeval *time)
 {
@@ -91,7 +90,7 @@ static int64_t clock_us(void)
 }
 
 /* What is left of the limit is all of it but for the time that has passed; then there is none. */
-START_TEST(limits_of_a_wait)
+TEST(limits_of_a_wait)
 {
 	static const int limits[] = { -1000000, -1, 999999, 5000, 60001, 86399999 };
 	struct itimerval left;
@@ -113,10 +112,9 @@ START_TEST(limits_of_a_wait)
 		ck_assert_int_eq(microseconds(&left.it_value), 0);
 	}
 }
-END_TEST
 
 /* The handler may run before the wait has begun, whose end it is to be: an alarm follows it. */
-START_TEST(signals_before_the_wait)
+TEST(signals_before_the_wait)
 {
 	struct itimerval left;
 
@@ -137,10 +135,9 @@ START_TEST(signals_before_the_wait)
 	ck_assert_int_eq(errno, EINTR);
 	ck_assert(signals_end());
 }
-END_TEST
 
 /* A time limit ends the wait, and is none of the signals that are counted. */
-START_TEST(waits_with_a_limit)
+TEST(waits_with_a_limit)
 {
 	for (int limit = 30; limit >= 0; limit -= 30) {
 		signals_begin(limit);
@@ -154,7 +151,6 @@ START_TEST(waits_with_a_limit)
 	ck_assert(!signals_end());
 	ck_assert_int_eq(poll(NULL, 0, 1), 0);
 }
-END_TEST
 
 static int read_line(const char *line, struct index_entry *entry)
 {
@@ -171,7 +167,7 @@ static int read_line(const char *line, struct index_entry *entry)
 #define HEX "00112233445566778899aabbccddeeff"
 #define INTERRUPT HEX HEX "0123456789abcdef"
 
-START_TEST(lines_of_an_index)
+TEST(lines_of_an_index)
 {
 	static const struct { const char *line; int ret; uint64_t length; } cases[] = {
 		{ "{\"length\":1}\n", 1, 1 }, { "{\"length\":0}\n", -1, 0 },
@@ -195,9 +191,8 @@ START_TEST(lines_of_an_index)
 			ck_assert_uint_eq(entry.length, cases[i].length);
 	}
 }
-END_TEST
 
-START_TEST(interruptions)
+TEST(interruptions)
 {
 	static const uint8_t wanted[40] = {
 		0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd,
@@ -212,10 +207,9 @@ START_TEST(interruptions)
 	ck_assert_int_eq(read_line("{\"length\":9}\n", &entry), 1);
 	ck_assert(!entry.has_interrupt);
 }
-END_TEST
 
 /* The last line may be cut: then it is not there yet.  One that is too long is none. */
-START_TEST(long_lines)
+TEST(long_lines)
 {
 	static char line[1100];
 	struct index_entry entry;
@@ -229,10 +223,9 @@ START_TEST(long_lines)
 		ck_assert_int_eq(read_line(line, &entry), len <= 1022 ? 0 : -1);
 	}
 }
-END_TEST
 
 /* The end is none, an error is one: a directory can be opened and not be read. */
-START_TEST(ends_of_an_index)
+TEST(ends_of_an_index)
 {
 	struct index_entry entry;
 	FILE *file = fopen("/", "r");
@@ -245,9 +238,8 @@ START_TEST(ends_of_an_index)
 	ck_assert_int_eq(index_next(file, &entry), 0);
 	fclose(file);
 }
-END_TEST
 
-START_TEST(names_and_elements)
+TEST(names_and_elements)
 {
 	static const uint8_t wanted[12] = { 0xe2, 0xc8, 0x01, 0x5a, 9, 1, 2, 3, 9, 1, 15, 255 };
 	const struct monrec_element element = {
@@ -262,7 +254,6 @@ START_TEST(names_and_elements)
 	monrec_element_bytes(&element, bytes);
 	ck_assert_mem_eq(bytes, wanted, sizeof(wanted));
 }
-END_TEST
 
 static char folder[64], path[96], index_path[112];
 static int ends[2];
@@ -308,7 +299,7 @@ static void ck_closed(int fd)
 	ck_assert_int_eq(errno, EBADF);
 }
 
-START_TEST(formats_of_files)
+TEST(formats_of_files)
 {
 	make_file("bytes", NULL);
 	ck_assert_int_eq(open_named(path, false), 0);
@@ -344,9 +335,8 @@ START_TEST(formats_of_files)
 	close(input.fd);
 	remove_file();
 }
-END_TEST
 
-START_TEST(formats_of_others)
+TEST(formats_of_others)
 {
 	char name[32];
 
@@ -365,7 +355,6 @@ START_TEST(formats_of_others)
 	ck_assert_int_eq(open_named("/dev/zero", false), -ENODEV);
 	ck_assert_int_eq(open_named("/nowhere/at/all", false), -ENOENT);
 }
-END_TEST
 
 /* What the next reads give: bytes as text, 0 as "|", an error in brackets. */
 static const char *reads(size_t len)
@@ -387,7 +376,7 @@ static const char *reads(size_t len)
 }
 
 /* The end of a set is a read of nothing; then there are no data any more. */
-START_TEST(files_with_an_index)
+TEST(files_with_an_index)
 {
 	static const struct { const char *bytes, *index; size_t len; const char *reads; bool bad; } cases[] = {
 		{ "abcdefgh", "{\"length\":5}\n{\"length\":3}\n", 3,
@@ -419,7 +408,6 @@ START_TEST(files_with_an_index)
 		remove_file();
 	}
 }
-END_TEST
 
 /* A pipe with these bytes at hand, which is read with that limit. */
 static void open_pipe(const char *bytes, int timeout_ms)
@@ -431,7 +419,7 @@ static void open_pipe(const char *bytes, int timeout_ms)
 }
 
 /* No bytes within the limit, in both ways to wait. */
-START_TEST(limits_of_reading)
+TEST(limits_of_reading)
 {
 	char bytes[8];
 
@@ -450,7 +438,6 @@ START_TEST(limits_of_reading)
 			ck_assert_int_eq(input_read(&input, bytes, 2), -EBADF);
 		}
 }
-END_TEST
 
 /* An alarm again and again: one that came before a wait would not end it. */
 static void ring_from_now_on(void)
@@ -461,7 +448,7 @@ static void ring_from_now_on(void)
 }
 
 /* Without a limit only a signal ends the wait; here it is an alarm, which is not counted. */
-START_TEST(reading_without_a_limit)
+TEST(reading_without_a_limit)
 {
 	char bytes[8];
 
@@ -472,10 +459,9 @@ START_TEST(reading_without_a_limit)
 	alarm(0);
 	ck_assert_uint_eq(signals_count(), 0);
 }
-END_TEST
 
 /* A first signal lets a set come to its end as long as its bytes are there; a second does not. */
-START_TEST(signals_and_sets)
+TEST(signals_and_sets)
 {
 	char bytes[8];
 
@@ -501,10 +487,9 @@ START_TEST(signals_and_sets)
 	ck_assert_int_eq(input_read(&input, bytes, 3), -EINTR);
 	ck_assert_int_eq(input_signal(), SIGINT);
 }
-END_TEST
 
 /* Of saved bytes 20 are looked at; they are given out all the same, and what came behind them. */
-START_TEST(looking_ahead)
+TEST(looking_ahead)
 {
 	static const char *const texts[] = {
 		"", "a", "abcdefghijklmnopqrs", "abcdefghijklmnopqrst", "abcdefghijklmnopqrstuvwxyz",
@@ -529,10 +514,9 @@ START_TEST(looking_ahead)
 		close(ends[0]);
 	}
 }
-END_TEST
 
 /* An error comes once, where it was; with enough bytes nothing is waited for. */
-START_TEST(looking_ahead_in_vain)
+TEST(looking_ahead_in_vain)
 {
 	char bytes[32];
 
@@ -550,10 +534,9 @@ START_TEST(looking_ahead_in_vain)
 	ck_assert_uint_eq(input.has_ahead, 20);
 	ck_assert_int_eq(input.ahead_ended, 0);
 }
-END_TEST
 
 /* A control record's interruption: parameter-list data, pending message, 12 bytes of control area. */
-START_TEST(recognising_monwrite)
+TEST(recognising_monwrite)
 {
 	static const uint8_t beginning[24] = { [2] = 0x80, [3] = 9, [19] = 11 };
 
@@ -566,9 +549,8 @@ START_TEST(recognising_monwrite)
 		close(ends[0]);
 	}
 }
-END_TEST
 
-START_TEST(opening_anew)
+TEST(opening_anew)
 {
 	int old;
 
@@ -600,19 +582,4 @@ START_TEST(opening_anew)
 	raise(SIGTERM);
 	ck_assert_int_eq(input_reopen(&input), -EINTR);
 	remove_file();
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		signals_without_a_wait, signals_within_a_wait, signals_are_blocked_outside_a_wait,
-		limits_of_a_wait, signals_before_the_wait, waits_with_a_limit,
-		lines_of_an_index, interruptions, long_lines, ends_of_an_index,
-		names_and_elements, formats_of_files, formats_of_others, files_with_an_index,
-		limits_of_reading, reading_without_a_limit, signals_and_sets, looking_ahead,
-		looking_ahead_in_vain, recognising_monwrite, opening_anew,
-	};
-
-	return check_run("monread input", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: what an interval's JSON line says of users, volumes, processors and the partition. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +23,8 @@ static void stop(void)
 	json_decref(line);
 }
 
+CASE("monread_json", start, stop);
+
 /* The line has these members, as JSON. */
 static void ck_line(const char *expected)
 {
@@ -41,14 +43,13 @@ static struct user_activity *user(unsigned int place, const char *name)
 	return &now.user[place];
 }
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	ck_line("{\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":[]}");
 }
-END_TEST
 
 /* What has been found since the line before, of all and of each user, in the order of places. */
-START_TEST(waits)
+TEST(waits)
 {
 	struct user_activity *first = user(0, "FIRST"), *last = user(ACTIVITY_USERS - 1, "LAST");
 
@@ -75,10 +76,9 @@ START_TEST(waits)
 		"\"io-wait\":0.0,\"page-wait\":0.0,\"simulation\":0.0,\"idle\":0.0,"
 		"\"dormant\":100.0,\"other\":0.0}],\"paging-users\":[],\"volumes\":[]}");
 }
-END_TEST
 
 /* Users that read or wrote pages since the line before. */
-START_TEST(paging)
+TEST(paging)
 {
 	struct user_activity *first = user(0, "FIRST"), *last = user(ACTIVITY_USERS - 1, "LAST");
 
@@ -94,10 +94,9 @@ START_TEST(paging)
 		"{\"user\":\"LAST\",\"read\":0,\"written\":2,\"resident\":0,\"slots\":80}],"
 		"\"volumes\":[]}");
 }
-END_TEST
 
 /* Volumes with their slots; pages a second, where time has passed. */
-START_TEST(volumes)
+TEST(volumes)
 {
 	struct device_activity *first = &now.device[0], *last = &now.device[ACTIVITY_DEVICES - 1];
 
@@ -116,18 +115,16 @@ START_TEST(volumes)
 		"{\"device\":\"ABCD\",\"slots\":0,\"slots-used\":0,\"page-reads\":0.0,"
 		"\"page-writes\":0.0}]}");
 }
-END_TEST
 
-START_TEST(volumes_without_time)
+TEST(volumes_without_time)
 {
 	now.device[1] = (struct device_activity){ .is_paging = true, .pages = { .reads = 3 } };
 	ck_line("{\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":["
 		"{\"device\":\"0000\",\"slots\":0,\"slots-used\":0}]}");
 }
-END_TEST
 
 /* Of the time since the line before. */
-START_TEST(processors)
+TEST(processors)
 {
 	before.cpu[0] = (struct cpu_activity){ .users = 50, .system = 10, .elapsed = 100 };
 	now.cpu[0] = (struct cpu_activity){ .users = 100, .system = 11, .elapsed = 300 };
@@ -140,9 +137,8 @@ START_TEST(processors)
 		"{\"processor\":127,\"type\":\"IFL\",\"users\":37.5,\"system\":12.5}],"
 		"\"waits\":[],\"paging-users\":[],\"volumes\":[]}");
 }
-END_TEST
 
-START_TEST(partition)
+TEST(partition)
 {
 	ebcdic_name(now.system.name, "VMSYS");
 	ebcdic_name(now.system.partition, "LPAR1");
@@ -157,23 +153,21 @@ START_TEST(partition)
 		"\"shared\":3,\"dedicated\":2,\"machine\":12,\"name\":\"LPAR1\"},"
 		"\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":[]}");
 }
-END_TEST
 
 /* A partition without a name has none. */
-START_TEST(partition_without_a_name)
+TEST(partition_without_a_name)
 {
 	now.system.has_partition = true;
 	ck_line("{\"partition\":{\"number\":0,\"configured\":0,\"standby\":0,\"shared\":0,"
 		"\"dedicated\":0,\"machine\":0},"
 		"\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":[]}");
 }
-END_TEST
 
 /*
  * Two seconds between samples, ten of which found users waiting in the interval, and 40 I/Os since
  * the line before: half a second each.  That of a paging volume is none of theirs.
  */
-START_TEST(response)
+TEST(response)
 {
 	now.system.states.counted = true;
 	now.system.hf_rate = 200;
@@ -184,15 +178,4 @@ START_TEST(response)
 		(struct device_activity){ .is_paging = true, .starts = 9 };
 	ck_line("{\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":["
 		"{\"device\":\"0000\",\"slots\":0,\"slots-used\":0}],\"response\":500.0}");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		nothing, waits, paging, volumes, volumes_without_time, processors, partition,
-		partition_without_a_name, response,
-	};
-
-	return check_run("monread_json", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that always ends where a set does: what stands in it after each step, and failures. */
 #define _GNU_SOURCE /* memfd_create() */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +31,8 @@ static void stop(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+CASE("monread keep", start, stop);
+
 /* The file has these bytes and no more. */
 static void ck_file(const char *expected)
 {
@@ -50,7 +52,7 @@ static void put(const char *text)
 	ck_assert_int_eq(keep_write(&keep, text, strlen(text)), 0);
 }
 
-START_TEST(marks_and_ways_back)
+TEST(marks_and_ways_back)
 {
 	ck_assert_int_eq(keep_open(&keep, path, NULL, 0), 0);
 	ck_file("");
@@ -77,10 +79,9 @@ START_TEST(marks_and_ways_back)
 	ck_assert_ptr_null(keep.file);
 	ck_assert_int_eq(keep_close(&keep), 0);
 }
-END_TEST
 
 /* The tail stands behind what is kept after every step, and is written over. */
-START_TEST(tail)
+TEST(tail)
 {
 	ck_assert_int_eq(keep_open(&keep, path, "END", 3), 0);
 	ck_file("END");
@@ -99,9 +100,8 @@ START_TEST(tail)
 	ck_assert_int_eq(keep_close(&keep), 0);
 	ck_file("one2END");
 }
-END_TEST
 
-START_TEST(patches)
+TEST(patches)
 {
 	ck_assert_int_eq(keep_open(&keep, path, NULL, 0), 0);
 	put("kept");
@@ -118,7 +118,6 @@ START_TEST(patches)
 	ck_file("keptheadmorE!");
 	ck_assert_int_eq(keep_close(&keep), 0);
 }
-END_TEST
 
 static void write_file(const char *text)
 {
@@ -130,7 +129,7 @@ static void write_file(const char *text)
 }
 
 /* What was in the file goes; its mode does not. */
-START_TEST(file_that_is_there)
+TEST(file_that_is_there)
 {
 	struct stat status;
 
@@ -145,9 +144,8 @@ START_TEST(file_that_is_there)
 	ck_assert_int_eq(stat(path, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 0777, 0640);
 }
-END_TEST
 
-START_TEST(not_a_regular_file)
+TEST(not_a_regular_file)
 {
 	int ends[2];
 
@@ -162,10 +160,9 @@ START_TEST(not_a_regular_file)
 	close(ends[0]);
 	close(ends[1]);
 }
-END_TEST
 
 /* A stream that is no file, although it may say that it stands at its begin. */
-START_TEST(streams_that_are_not_kept)
+TEST(streams_that_are_not_kept)
 {
 	FILE *file = fopen("/dev/null", "w");
 	int ends[2];
@@ -181,10 +178,9 @@ START_TEST(streams_that_are_not_kept)
 	fclose(file);
 	close(ends[0]);
 }
-END_TEST
 
 /* From where the stream stands: at the end of what is appended to, else wherever it is. */
-START_TEST(streams)
+TEST(streams)
 {
 	static const struct { const char *mode; uint64_t at; const char *kept, *text; } cases[] = {
 		{ "a", 6, "before", "beforenew" }, { "r+", 0, "", "new" }, { "w", 0, "", "new" },
@@ -209,10 +205,9 @@ START_TEST(streams)
 		ck_file(cases[i].text);
 	}
 }
-END_TEST
 
 /* A disk that is full: what was kept stays, all else goes. */
-START_TEST(no_room)
+TEST(no_room)
 {
 	ck_assert_int_eq(keep_open(&keep, path, "END", 3), 0);
 	put("one");
@@ -242,10 +237,9 @@ START_TEST(no_room)
 	ck_assert_int_eq(keep_close(&keep), 0);
 	ck_file("one23END");
 }
-END_TEST
 
 /* A file that may not become shorter any more: what is behind the mark cannot be taken back. */
-START_TEST(no_way_back)
+TEST(no_way_back)
 {
 	const int fd = memfd_create("kept", MFD_ALLOW_SEALING);
 	char name[32];
@@ -268,25 +262,13 @@ START_TEST(no_way_back)
 	ck_assert_int_eq(keep_close(&keep), -EBADF);
 	close(fd);
 }
-END_TEST
 
 /* The file can be made, and its tail not be written. */
-START_TEST(no_room_for_a_tail)
+TEST(no_room_for_a_tail)
 {
 	longest_file(2);
 	ck_assert_int_eq(keep_open(&keep, path, "END", 3), -EFBIG);
 	ck_assert_int_eq(keep_close(&keep), -EFBIG);
 	longest_file(RLIM_INFINITY);
 	ck_assert_ptr_null(keep.file);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		marks_and_ways_back, tail, patches, file_that_is_there, not_a_regular_file,
-		streams_that_are_not_kept, streams, no_room, no_way_back, no_room_for_a_tail,
-	};
-
-	return check_run("monread keep", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread's command line: what each option sets, and that it sets nothing else (docs/monread.1). */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <string.h>
 
@@ -17,6 +17,8 @@ static void start(void)
 		.thresholds = { { 90, 25, 25, 10, 20, 70, 1000 } },
 	};
 }
+
+CASE("monread options", start, NULL);
 
 static void ck_word(const char *is, const char *was)
 {
@@ -64,7 +66,7 @@ static void gives(const char *first, const char *second)
 	start();
 }
 
-START_TEST(defaults)
+TEST(defaults)
 {
 	gives("", NULL);
 	wanted.file = "a file";
@@ -72,9 +74,8 @@ START_TEST(defaults)
 	wanted.file = "-";
 	gives("-", NULL);
 }
-END_TEST
 
-START_TEST(flags)
+TEST(flags)
 {
 	wanted.monwrite = true;
 	gives("--monwrite", NULL);
@@ -93,9 +94,8 @@ START_TEST(flags)
 	wanted.tables = true;
 	gives("--tables", NULL);
 }
-END_TEST
 
-START_TEST(words)
+TEST(words)
 {
 	wanted.write_stream = "OUT";
 	gives("--write-stream", "OUT");
@@ -108,10 +108,9 @@ START_TEST(words)
 	wanted.anonymise = "KEY";
 	gives("--anonymise", "KEY");
 }
-END_TEST
 
 /* The least and the most of each. */
-START_TEST(numbers)
+TEST(numbers)
 {
 	wanted.sets = 1;
 	gives("--sets", "1");
@@ -132,9 +131,8 @@ START_TEST(numbers)
 	wanted.release = 750;
 	gives("--release", "7.5");
 }
-END_TEST
 
-START_TEST(times)
+TEST(times)
 {
 	static const struct { const char *word; unsigned int ms; } cases[] = {
 		{ "0", 0 }, { "1", 1000 }, { "999999us", 999 }, { "1ms", 1 }, { "1.5s", 1500 },
@@ -148,9 +146,8 @@ START_TEST(times)
 		gives("--reopen-wait", cases[i].word);
 	}
 }
-END_TEST
 
-START_TEST(thresholds)
+TEST(thresholds)
 {
 	static const struct { const char *word; enum threshold of; double value; } cases[] = {
 		{ "busy=80", THRESHOLD_BUSY, 80 }, { "cpu-wait=0", THRESHOLD_CPU_WAIT, 0 },
@@ -177,10 +174,9 @@ START_TEST(thresholds)
 	wanted.thresholds.of[THRESHOLD_BUSY] = -1;
 	ck_assert(!threshold_above(&wanted.thresholds, THRESHOLD_BUSY, 90.01));
 }
-END_TEST
 
 /* Items are printed if that is asked for, or if nothing else is. */
-START_TEST(printing)
+TEST(printing)
 {
 	ck_assert(options_print(&wanted));
 	wanted.summary = true;
@@ -211,12 +207,4 @@ START_TEST(printing)
 	wanted.json = false;
 	wanted.values = true;
 	ck_assert(options_print(&wanted));
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = { defaults, flags, words, numbers, times, thresholds, printing };
-
-	return check_run("monread options", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: items as text, as JSON and as a line for each set; outputs that take whole sets. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -54,6 +54,8 @@ static void stop(void)
 	free(text);
 }
 
+CASE("monread output", start, stop);
+
 static struct monrec_item *of_kind(enum monrec_item_kind kind)
 {
 	memset(&item, 0, sizeof(item));
@@ -103,7 +105,7 @@ static void shown(const char *wanted)
 	is(wanted);
 }
 
-START_TEST(text_of_sets)
+TEST(text_of_sets)
 {
 	of_kind(MONREC_SET);
 	shown("set 7\n");
@@ -121,10 +123,9 @@ START_TEST(text_of_sets)
 	ck_assert_int_eq(text_item(&show, of_kind(MONREC_AGAIN)), 0);
 	ck_assert_int_eq(ftell(out), 0);
 }
-END_TEST
 
 /* Domains by name; the catalogue has none of domain 12. */
-START_TEST(text_of_elements)
+TEST(text_of_elements)
 {
 	element(0xe2, 0xc000);
 	shown("  element 2: sample, 09000000-09000FFF, system monitor\n");
@@ -135,9 +136,8 @@ START_TEST(text_of_elements)
 	element(0xc5, 0x0001);
 	shown("  element 2: event, 09000000-09000FFF, 15\n");
 }
-END_TEST
 
-START_TEST(text_of_records)
+TEST(text_of_records)
 {
 	record(4, 1, 96);
 	shown("    D4R1 USELON, 96 bytes, " TIME "\n");
@@ -157,10 +157,9 @@ START_TEST(text_of_records)
 	item.record.len = 24;
 	shown("    D1R3 MTRSUS, 24 bytes, " TIME "\n");
 }
-END_TEST
 
 /* D0R2: names in quotation marks, bits in X'', units behind. */
-START_TEST(text_of_values)
+TEST(text_of_values)
 {
 	show.values = true;
 	record(0, 2, 108);
@@ -176,7 +175,6 @@ START_TEST(text_of_values)
 	fflush(out);
 	ck_assert_ptr_nonnull(strstr(text, "\n      VMDUSER          'LINUX'\n"));
 }
-END_TEST
 
 /* D10R2 of mon_fsstatd: what is printable is from blank to tilde; 64 bits are exact. */
 static void application(void)
@@ -203,7 +201,7 @@ static void application(void)
 	show.values = true;
 }
 
-START_TEST(text_of_applications)
+TEST(text_of_applications)
 {
 	static const char *const wanted =
 		"\n      application      LNXAPPL 0001 0 0203 0405 0600, 95 bytes: fsstat\n"
@@ -222,7 +220,6 @@ START_TEST(text_of_applications)
 	ck_assert_ptr_nonnull(at);
 	ck_assert_str_eq(at, wanted);
 }
-END_TEST
 
 static const struct monrec_field *made(uint8_t type, uint16_t offset, uint16_t len)
 {
@@ -233,7 +230,7 @@ static const struct monrec_field *made(uint8_t type, uint16_t offset, uint16_t l
 	return &field;
 }
 
-START_TEST(values)
+TEST(values)
 {
 	static const struct { uint8_t type; uint16_t len; const char *text; } cases[] = {
 		{ MONREC_UNSIGNED, 2, "65024" }, { MONREC_SIGNED, 2, "-512" },
@@ -251,10 +248,9 @@ START_TEST(values)
 	ebcdic_name(bytes + 20, "AB");
 	ck_assert_str_eq(value_text(&item.record, made(MONREC_TEXT, 20, 8)), "AB");
 }
-END_TEST
 
 /* In this release, and all of it in the record. */
-START_TEST(fields_that_are_there)
+TEST(fields_that_are_there)
 {
 	record(0, 2, 40);
 	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 5)));
@@ -267,9 +263,8 @@ START_TEST(fields_that_are_there)
 	item.record.release = 0;
 	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 4)));
 }
-END_TEST
 
-START_TEST(times_of_day)
+TEST(times_of_day)
 {
 	char time[TOD_TEXT_SIZE];
 
@@ -277,7 +272,6 @@ START_TEST(times_of_day)
 	ck_assert_str_eq(tod_text(MIDNIGHT - 1, time), "2026-03-01T23:59:59.999999Z");
 	ck_assert_str_eq(tod_text(UINT64_MAX, time), "2042-09-17T23:53:47.370495Z");
 }
-END_TEST
 
 static void is_json(const char *wanted)
 {
@@ -298,7 +292,7 @@ static void is_json(const char *wanted)
 	show.out = out;
 }
 
-START_TEST(json_of_items)
+TEST(json_of_items)
 {
 	of_kind(MONREC_SET);
 	is_json("{\"item\":\"set\",\"set\":7,\"offset\":99}");
@@ -321,9 +315,8 @@ START_TEST(json_of_items)
 	ck_assert_int_eq(json_item(&show, &item), 0);
 	ck_assert_int_eq(ftell(out), 0);
 }
-END_TEST
 
-START_TEST(json_of_errors)
+TEST(json_of_errors)
 {
 	json_t *line;
 
@@ -344,10 +337,9 @@ START_TEST(json_of_errors)
 			 "set 7, offset 99: the set has no control element [set-empty]");
 	json_decref(line);
 }
-END_TEST
 
 /* Numbers of 8 bytes are not exact in every program: they are digits. */
-START_TEST(json_of_fields)
+TEST(json_of_fields)
 {
 	json_t *line, *fields;
 
@@ -377,9 +369,8 @@ START_TEST(json_of_fields)
 	ck_assert_str_eq(json_string_value(json_object_get(fields, "VMDUSER")), "LINUX");
 	json_decref(line);
 }
-END_TEST
 
-START_TEST(json_of_applications)
+TEST(json_of_applications)
 {
 	json_t *line, *wanted = json_loads(
 		"{\"product\":\"LNXAPPL\",\"function\":1,\"record\":0,\"version\":515,\"release\":1029,"
@@ -398,10 +389,9 @@ START_TEST(json_of_applications)
 	json_decref(line);
 	json_decref(wanted);
 }
-END_TEST
 
 /* What cannot be written is told by -1, whatever the item. */
-START_TEST(outputs_that_cannot_be_written)
+TEST(outputs_that_cannot_be_written)
 {
 	show.out = fopen("/dev/full", "w");
 	ck_assert_ptr_nonnull(show.out);
@@ -412,10 +402,9 @@ START_TEST(outputs_that_cannot_be_written)
 	ck_assert_int_eq(json_item(&show, &item), -1);
 	fclose(show.out);
 }
-END_TEST
 
 /* The sink's line of a set begins with the set, whatever came before it. */
-START_TEST(summary)
+TEST(summary)
 {
 	struct sink *sink = summary_sink(out);
 
@@ -465,7 +454,6 @@ START_TEST(summary)
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 	is("");
 }
-END_TEST
 
 /* A line for each interval that ends: what has changed since the line before. */
 static void interval(struct sink *sink, unsigned int minute)
@@ -505,7 +493,7 @@ static void interval(struct sink *sink, unsigned int minute)
 	}
 }
 
-START_TEST(activity_lines)
+TEST(activity_lines)
 {
 	struct sink *sink = activity_sink(out, NULL);
 
@@ -537,10 +525,9 @@ START_TEST(activity_lines)
 	   "\"users\":25.0,\"system\":0.0}],\"waits\":[],\"paging-users\":[],\"volumes\":[]}\n");
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 }
-END_TEST
 
 /* A full disk is told when the line is written. */
-START_TEST(lines_that_cannot_be_written)
+TEST(lines_that_cannot_be_written)
 {
 	FILE *full = fopen("/dev/full", "w");
 	struct sink *sink = summary_sink(full);
@@ -554,9 +541,8 @@ START_TEST(lines_that_cannot_be_written)
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 	fclose(full);
 }
-END_TEST
 
-START_TEST(tallies)
+TEST(tallies)
 {
 	static const struct { enum monrec_item_kind kind; unsigned int times; } given[] = {
 		{ MONREC_SET_END, 2 }, { MONREC_SET_LOST, 3 }, { MONREC_OVERFLOW, 4 },
@@ -581,7 +567,6 @@ START_TEST(tallies)
 	is("0 sets complete, 0 lost, 0 overflows; 0 elements, 0 records, 0 bytes of records; "
 	   "0 violations\n       9 times CP severed, and the device was opened anew\n");
 }
-END_TEST
 
 /* An output that writes down what it is told to do, and fails when it is to. */
 struct told {
@@ -629,7 +614,7 @@ static void does(struct sinks *sinks, enum monrec_item_kind kind, const char *wa
 	ck_assert_str_eq(said, wanted);
 }
 
-START_TEST(sinks_take_whole_sets)
+TEST(sinks_take_whole_sets)
 {
 	struct told a = { { .ops = &plain }, 'A', 0 }, b = { { .ops = &with_frames }, 'B', 0 };
 	struct sinks sinks = { 0 };
@@ -649,10 +634,9 @@ START_TEST(sinks_take_whole_sets)
 	ck_assert(!sinks.failed);
 	ck_assert_str_eq(complaints, "");
 }
-END_TEST
 
 /* One that could not be opened is told of, and is none. */
-START_TEST(sinks_that_are_none)
+TEST(sinks_that_are_none)
 {
 	struct sinks sinks = { 0 };
 
@@ -661,10 +645,9 @@ START_TEST(sinks_that_are_none)
 	ck_assert_str_eq(complaints, "output: No such file or directory\n");
 	ck_assert_uint_eq(sinks.count, 0);
 }
-END_TEST
 
 /* One that fails takes no further items, and the others go on. */
-START_TEST(sinks_that_fail)
+TEST(sinks_that_fail)
 {
 	static const struct { char when; enum monrec_item_kind kind; const char *said; } cases[] = {
 		{ 'i', MONREC_SET_END, "Bi Bk Ai Ad Ac " },
@@ -691,7 +674,6 @@ START_TEST(sinks_that_fail)
 					     "second: No space left on device\n");
 	}
 }
-END_TEST
 
 static off_t size_of(const char *name)
 {
@@ -702,7 +684,7 @@ static off_t size_of(const char *name)
 }
 
 /* A disk that takes the rows of one file and not those of the other: a set is in both or in none. */
-START_TEST(csv_on_a_full_disk)
+TEST(csv_on_a_full_disk)
 {
 	char folder[] = "/tmp/zvmlab-test-XXXXXX", small[96], large[96];
 	off_t small_size = 0, large_size = 0;
@@ -737,10 +719,9 @@ START_TEST(csv_on_a_full_disk)
 	ck_assert_int_eq(unlink(large), 0);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
 /* A name of blanks, or of zeros, is nobody's; so is one that ends with its frame. */
-START_TEST(nobody_stays_nobody)
+TEST(nobody_stays_nobody)
 {
 	static struct anonymiser anonymiser;
 
@@ -757,13 +738,12 @@ START_TEST(nobody_stays_nobody)
 		ck_assert_mem_ne(item.record.data + 20, bytes + 20, 8);
 	}
 }
-END_TEST
 
 /*
  * J.-P. Aumasson, D. J. Bernstein: key 00…0f, bytes 00, 01, …; 15 of them in appendix A, the others
  * in the vectors of their program.
  */
-START_TEST(siphash_of_the_paper)
+TEST(siphash_of_the_paper)
 {
 	static const uint64_t key[2] = { UINT64_C(0x0706050403020100),
 					 UINT64_C(0x0f0e0d0c0b0a0908) };
@@ -778,19 +758,4 @@ START_TEST(siphash_of_the_paper)
 		input[i] = (uint8_t)i;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ck_assert_uint_eq(siphash(key, input, cases[i].len), cases[i].value);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		text_of_sets, text_of_elements, text_of_records, text_of_values, values,
-		fields_that_are_there, times_of_day, json_of_items, json_of_errors, json_of_fields, summary,
-		activity_lines, lines_that_cannot_be_written,
-		text_of_applications, json_of_applications, outputs_that_cannot_be_written,
-		tallies, sinks_take_whole_sets, sinks_that_are_none, sinks_that_fail, csv_on_a_full_disk,
-		nobody_stays_nobody, siphash_of_the_paper,
-	};
-
-	return check_run("monread output", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -5,7 +5,7 @@
  * A chart is 1000 units wide and high, from the first time to the last and from the largest value
  * to 0; words stand at tenths of that in per cent.
  */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +45,8 @@ static void stop(void)
 	free(text);
 	text = NULL;
 }
+
+CASE("monread page", start, stop);
 
 /* Values of the two series of the chart, by bucket. */
 static double values[2][ACTIVITY_BUCKETS];
@@ -150,7 +152,7 @@ static void three(void)
 	}
 }
 
-START_TEST(lines)
+TEST(lines)
 {
 	three();
 	draw();
@@ -176,10 +178,9 @@ START_TEST(lines)
 	has("<path class=\"s0\" d=\"M250.0 500.0L500.0 750.0L1000.0 0.0\"/>\n"
 	    "<path class=\"s1\" d=\"M1000.0 1000.0\"/>\n</svg>\n");
 }
-END_TEST
 
 /* Round times, here each 10 s; every second one stays where there is little room. */
-START_TEST(axis)
+TEST(axis)
 {
 	static const char *const ticks[] = {
 		"<span class=\"x\" style=\"left:0.0%\">00:00:00</span>",
@@ -207,10 +208,9 @@ START_TEST(axis)
 	draw();
 	ck_assert_uint_eq(count("<span class=\"x\""), 4);
 }
-END_TEST
 
 /* Above, not at the threshold: a line, a mark at each value, and in the table. */
-START_TEST(threshold)
+TEST(threshold)
 {
 	three();
 	chart.marks = true;
@@ -238,10 +238,9 @@ START_TEST(threshold)
 	draw();
 	has_not("▲");
 }
-END_TEST
 
 /* Sets lost, overflows and suspended events are gaps; one without length can be seen, too. */
-START_TEST(gaps)
+TEST(gaps)
 {
 	three();
 	draw();
@@ -255,10 +254,9 @@ START_TEST(gaps)
 	has("<rect class=\"gap\" x=\"0.0\" y=\"0\" width=\"250.0\" height=\"1000\"/>");
 	has("<rect class=\"gap\" x=\"1000.0\" y=\"0\" width=\"2.0\" height=\"1000\"/>");
 }
-END_TEST
 
 /* Times outside, as a clock that was set back gives them, are at the edge. */
-START_TEST(clock_set_back)
+TEST(clock_set_back)
 {
 	three();
 	f.bucket[0].last = AT(1) - 2 * TOD_SECOND;
@@ -276,9 +274,8 @@ START_TEST(clock_set_back)
 	draw();
 	has("<path class=\"s0\" d=\"M0.0 500.0L0.0 1000.0L0.0 0.0\"/>");
 }
-END_TEST
 
-START_TEST(grid)
+TEST(grid)
 {
 	static const char *const rules[] = {
 		"<span class=\"y\" style=\"top:100%\">0</span>",
@@ -295,10 +292,9 @@ START_TEST(grid)
 		has(rules[i]);
 	ck_assert_uint_eq(count("<line class=\"grid\" x1=\"0\" x2=\"1000\""), 5);
 }
-END_TEST
 
 /* The scale ends at a round number, that of the largest value of all series. */
-START_TEST(scale)
+TEST(scale)
 {
 	static const struct { double value; const char *end; } cases[] = {
 		{ 0, ">1</span>" }, { 0.3, ">0.3</span>" }, { 1, ">1</span>" }, { 1.5, ">2</span>" },
@@ -322,9 +318,8 @@ START_TEST(scale)
 	draw();
 	has("style=\"top:0%\">400</span>");
 }
-END_TEST
 
-START_TEST(chart_as_a_table)
+TEST(chart_as_a_table)
 {
 	three();
 	draw();
@@ -343,7 +338,6 @@ START_TEST(chart_as_a_table)
 	ck_assert_str_eq(text, "<section id=\"test\">\n<h2>A chart</h2>\n"
 			       "<p class=\"none\">No data.</p>\n</section>\n");
 }
-END_TEST
 
 static void draw_events(void)
 {
@@ -354,7 +348,7 @@ static void draw_events(void)
 }
 
 /* A row of 24 pixels for each kind; marks at the end of an interval, larger for twice as many. */
-START_TEST(timeline)
+TEST(timeline)
 {
 	static const struct { unsigned int events; const char *size; } sizes[] = {
 		{ 1, "5" }, { 2, "7" }, { 3, "7" }, { 4, "9" }, { 255, "19" }, { 256, "21" },
@@ -390,7 +384,6 @@ START_TEST(timeline)
 	draw_events();
 	has("No event was recorded.");
 }
-END_TEST
 
 static void user(unsigned int i, const char *name, uint64_t milliseconds, bool counted)
 {
@@ -409,7 +402,7 @@ static void draw_users(void)
 }
 
 /* The 25 largest, the largest first; of equal ones the first. */
-START_TEST(users)
+TEST(users)
 {
 	char row[200];
 
@@ -453,9 +446,8 @@ START_TEST(users)
 	has("<td>LATE</td>");
 	has_not("<td class=\"n\">0.118</td>");
 }
-END_TEST
 
-START_TEST(devices)
+TEST(devices)
 {
 	FILE *out = begin();
 
@@ -483,9 +475,8 @@ START_TEST(devices)
 	has("</table></div>\n<p class=\"facts\">1,234 records of samples (D6R3) were not understood: "
 	    "devices that no other record tells of are missing.</p>\n</section>\n");
 }
-END_TEST
 
-START_TEST(listed_events)
+TEST(listed_events)
 {
 	FILE *out = begin();
 
@@ -507,9 +498,8 @@ START_TEST(listed_events)
 			 "<tr><td>2026-03-02 01:00:05</td><td>logoff</td></tr>\n"
 			 "</table></div></details>\n");
 }
-END_TEST
 
-START_TEST(listed_gaps)
+TEST(listed_gaps)
 {
 	FILE *out = begin();
 
@@ -541,7 +531,6 @@ START_TEST(listed_gaps)
 	    "<tr><td>2026-03-02 00:00:40</td><td class=\"n\">0</td>"
 	    "<td class=\"n\">0</td><td class=\"n\">5</td></tr>\n</table></div>\n</section>\n");
 }
-END_TEST
 
 static void page(void)
 {
@@ -552,7 +541,7 @@ static void page(void)
 }
 
 /* What is said of all of it; numbers of a second, and of each type of processor. */
-START_TEST(whole_page)
+TEST(whole_page)
 {
 	struct bucket *one;
 
@@ -595,9 +584,8 @@ START_TEST(whole_page)
 	page();
 	has("2026-03-02 05:30:00 UTC+05:30 to 2026-03-02 05:30:40 UTC+05:30 · ");
 }
-END_TEST
 
-START_TEST(tables)
+TEST(tables)
 {
 	static const struct report_column columns[] = {
 		{ "name", true }, { "a number", false }, { NULL, false },
@@ -628,7 +616,6 @@ START_TEST(tables)
 			       "</table></div>\n<p class=\"facts\">▲ above</p>\n"
 			       "<p class=\"facts\">3 more are left out.</p>\n</section>\n");
 }
-END_TEST
 
 static struct sink *sink;
 
@@ -644,7 +631,7 @@ static void give(enum monrec_item_kind kind, uint64_t seconds)
 }
 
 /* The output is the page of what was kept, with what came behind the last interval. */
-START_TEST(output)
+TEST(output)
 {
 	char path[] = "/tmp/zvmlab-test-XXXXXX";
 	static char found[65536];
@@ -683,15 +670,4 @@ START_TEST(output)
 	while (found[at] && found[at] == text[at])
 		at++;
 	ck_assert_msg(found[at] == text[at], "%.80s, not %.80s", found + at, text + at);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		lines, axis, threshold, gaps, clock_set_back, grid, scale, chart_as_a_table, timeline, users,
-		devices, listed_events, listed_gaps, whole_page, tables, output,
-	};
-
-	return check_run("monread page", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: one pass through the data: what is printed, how the outputs follow, the exit code. */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,6 +110,8 @@ static void stop(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+CASE("monread pass", start, stop);
+
 static int run(const struct step *given, unsigned int count)
 {
 	struct releases releases = { 0 };
@@ -172,7 +174,7 @@ static const struct step four[] = {
 
 #define PLACE(set, offset) "\"set\":" #set ",\"offset\":" #offset
 
-START_TEST(prints_text)
+TEST(prints_text)
 {
 	ck_assert_int_eq(RUN(four), EXIT_FAILED);
 	PRINTED("set 1\n" ELEMENT_TEXT RECORD_TEXT "  complete\n"
@@ -185,10 +187,9 @@ START_TEST(prints_text)
 	ck_assert_str_eq(strchr(complaints, ':'), ": No such device\n");
 	SAID("");
 }
-END_TEST
 
 /* Only what is wrong; of a lost set, why, if that is not said by then. */
-START_TEST(prints_what_is_wrong)
+TEST(prints_what_is_wrong)
 {
 	options.check = true;
 	RUN(four);
@@ -202,9 +203,8 @@ START_TEST(prints_what_is_wrong)
 		"\"text\":\"" CUT "\"}\n"
 		"{\"item\":\"lost\"," PLACE(4, 12) ",\"element\":1}\n");
 }
-END_TEST
 
-START_TEST(prints_values)
+TEST(prints_values)
 {
 	static const struct step one[] = { ALL(good), END };
 
@@ -221,10 +221,9 @@ START_TEST(prints_values)
 		"\"fields\":{\"LOSTRCCT\":77}}\n"
 		"{\"item\":\"complete\"," PLACE(1, 36) ",\"element\":1,\"record\":1}\n");
 }
-END_TEST
 
 /* Lengths are checked if a release was named. */
-START_TEST(lengths_of_a_release)
+TEST(lengths_of_a_release)
 {
 	static uint8_t longer[SET_SIZE + 4];
 	static const struct step one[] = {
@@ -242,7 +241,6 @@ START_TEST(lengths_of_a_release)
 	ck_assert_uint_eq(tally.broken[MONREC_RULE_RECORD_LENGTH], 1);
 	ck_assert_uint_eq(tally.violations, 1);
 }
-END_TEST
 
 /* A sink that writes down what comes. */
 static char noted[200];
@@ -278,7 +276,7 @@ static void add(struct sink *sink)
 }
 
 /* Of saved bytes each element is a set of its own; of the device it is not. */
-START_TEST(elements_of_saved_bytes)
+TEST(elements_of_saved_bytes)
 {
 	static const struct step two[] = { ALL(good), ALL(good), END };
 
@@ -293,9 +291,8 @@ START_TEST(elements_of_saved_bytes)
 	ck_assert_uint_eq(tally.sets, 2);
 	ck_assert_uint_eq(tally.elements, 2);
 }
-END_TEST
 
-START_TEST(frames_if_an_output_wants_them)
+TEST(frames_if_an_output_wants_them)
 {
 	static const struct step one[] = { ALL(good), END };
 
@@ -303,10 +300,9 @@ START_TEST(frames_if_an_output_wants_them)
 	RUN(one);
 	ck_assert_str_eq(noted, "SERFe");
 }
-END_TEST
 
 /* That of the index, where it has one. */
-START_TEST(interruptions_of_an_index)
+TEST(interruptions_of_an_index)
 {
 	static const struct step one[] = { ALL(good), END };
 
@@ -318,10 +314,9 @@ START_TEST(interruptions_of_an_index)
 	RUN(one);
 	ck_assert_ptr_eq(interrupt, input.entry.interrupt);
 }
-END_TEST
 
 /* A signal within a set waits for its end, if it has one. */
-START_TEST(where_a_set_is)
+TEST(where_a_set_is)
 {
 	static const struct step begun[] = { BYTES(good, MONREC_ELEMENT_SIZE), { NULL, -EINTR, SIGTERM } };
 	static const struct step ended[] = { ALL(good), END };
@@ -338,10 +333,9 @@ START_TEST(where_a_set_is)
 	RUN(begun);
 	ck_assert(!input.in_set);
 }
-END_TEST
 
 /* Reading that would have to wait goes on where it was; a signal ends it. */
-START_TEST(waits)
+TEST(waits)
 {
 	static const struct step waiting[] = {
 		BYTES(good, MONREC_ELEMENT_SIZE), RET(-EAGAIN), { good + MONREC_ELEMENT_SIZE, RECORD_SIZE, 0 },
@@ -351,10 +345,9 @@ START_TEST(waits)
 	RUN(waiting);
 	ck_assert_uint_eq(tally.sets, 1);
 }
-END_TEST
 
 /* What comes behind as many sets as were asked for is not read; lost ones count. */
-START_TEST(as_many_sets_as_asked_for)
+TEST(as_many_sets_as_asked_for)
 {
 	for (unsigned int sets = 1; sets <= 4; sets++) {
 		options.sets = sets;
@@ -363,7 +356,6 @@ START_TEST(as_many_sets_as_asked_for)
 		ck_assert_str_eq(complaints, "");
 	}
 }
-END_TEST
 
 static void make_data(void)
 {
@@ -391,7 +383,7 @@ static const char *complained(void)
 }
 
 /* EIO between sets of a device: it is opened anew, and sets are counted on. */
-START_TEST(severs)
+TEST(severs)
 {
 	static const struct step severed[] = { ALL(good), END, RET(-EIO), ALL(good), END, RET(-EIO),
 					       RET(-EIO), ALL(good), END };
@@ -415,10 +407,9 @@ START_TEST(severs)
 	ck_assert_uint_eq(tally.sets, 2);
 	ck_assert_uint_eq(tally.severs, 2);
 }
-END_TEST
 
 /* Not: other errors, other formats, a file with an index, if no try is to be made. */
-START_TEST(errors_that_are_no_sever)
+TEST(errors_that_are_no_sever)
 {
 	static const struct step eio[] = { ALL(good), END, RET(-EIO), ALL(good), END };
 	static const struct step other[] = { ALL(good), END, RET(-ENXIO), ALL(good), END };
@@ -442,10 +433,9 @@ START_TEST(errors_that_are_no_sever)
 	ck_assert_str_eq(complained(), SEVERED);
 	ck_assert_uint_eq(tally.sets + tally.severs, 0);
 }
-END_TEST
 
 /* The last error is told if the device cannot be opened any more. */
-START_TEST(severs_for_good)
+TEST(severs_for_good)
 {
 	static const struct step severed[] = { RET(-EIO), ALL(good), END };
 
@@ -454,10 +444,9 @@ START_TEST(severs_for_good)
 	ck_assert_str_eq(complained(), SEVERED "data: No such file or directory\n");
 	ck_assert_uint_eq(tally.sets + tally.severs, 0);
 }
-END_TEST
 
 /* Each of what makes a pass fail, and nothing else. */
-START_TEST(exit_codes)
+TEST(exit_codes)
 {
 	static const struct step one[] = { ALL(good), END };
 	static const struct step broken[] = { ALL(wrong), END };
@@ -489,10 +478,9 @@ START_TEST(exit_codes)
 	ck_assert_int_eq(RUN(one), EXIT_TIMEOUT);
 	ck_assert_str_eq(complained(), "data: Connection timed out\n");
 }
-END_TEST
 
 /* Where nothing is printed and no output is left there is nothing to read on for. */
-START_TEST(outputs_that_fail)
+TEST(outputs_that_fail)
 {
 	static const struct step two[] = { ALL(good), END, ALL(good), END };
 
@@ -516,10 +504,9 @@ START_TEST(outputs_that_fail)
 	ck_assert_int_eq(RUN(two), EXIT_FAILED);
 	ck_assert_uint_eq(tally.sets, 2);
 }
-END_TEST
 
 /* Whatever the place at which the disk is full: what is printed ends with a set. */
-START_TEST(full_disk)
+TEST(full_disk)
 {
 	static const char set[] = "set 1\n" ELEMENT_TEXT RECORD_TEXT "  complete\n";
 	static const struct step two[] = { ALL(good), END, ALL(good), END };
@@ -535,10 +522,9 @@ START_TEST(full_disk)
 	PRINTED("");
 	longest_file(RLIM_INFINITY);
 }
-END_TEST
 
 /* At the end, too, and where nothing can be taken back. */
-START_TEST(full_device)
+TEST(full_device)
 {
 	static const struct step two[] = { ALL(good), END, ALL(good), END };
 	static const struct step none[] = { RET(-ENXIO) };
@@ -556,17 +542,4 @@ START_TEST(full_device)
 	options.sets = 1;
 	ck_assert_int_eq(RUN(two), EXIT_PASS);
 	ck_assert_str_eq(complaints, "");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		prints_text, prints_what_is_wrong, prints_values, lengths_of_a_release,
-		elements_of_saved_bytes, frames_if_an_output_wants_them, interruptions_of_an_index,
-		where_a_set_is, waits, as_many_sets_as_asked_for, severs, errors_that_are_no_sever,
-		severs_for_good, exit_codes, outputs_that_fail, full_disk, full_device,
-	};
-
-	return check_run("monread pass", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -3,7 +3,7 @@
  * monread: tables of what records tell, made from records with values at the offsets that
  * docs/records.md has for 5.3.
  */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,8 @@ static void start(void)
 	thresholds = thresholds_default;
 	ck_assert(clock_set_zone("UTC"));
 }
+
+CASE("monread report", start, NULL);
 
 /* The next record, @seconds after the begin, zeros behind its header. */
 static uint16_t release = MONREC_REFERENCE;
@@ -86,7 +88,7 @@ static void ck_row(unsigned int row, const char *expected)
 	ck_assert_str_eq(found, expected);
 }
 
-START_TEST(numbers)
+TEST(numbers)
 {
 	static const struct { double value; int decimals; const char *text; } cases[] = {
 		{ 0, 0, "0" }, { 999, 0, "999" }, { 1000, 0, "1,000" }, { 999.96, 1, "1,000.0" },
@@ -102,7 +104,6 @@ START_TEST(numbers)
 	ck_assert_str_eq(report_count(text, 123456), "123,456");
 	ck_assert_str_eq(report_count(text, UINT64_MAX), "18,446,744,073,709,551,615");
 }
-END_TEST
 
 /* D4R10: user ID 20, samples 48, then the states from 88 on. */
 static void interaction(const char *name, uint32_t samples, uint32_t idle, uint32_t io_wait,
@@ -122,7 +123,7 @@ static void interaction(const char *name, uint32_t samples, uint32_t idle, uint3
 	give();
 }
 
-START_TEST(waits)
+TEST(waits)
 {
 	make(REPORT_WAITS);
 	ck_assert_uint_eq(report.rows, 0);
@@ -151,7 +152,6 @@ START_TEST(waits)
 	make(REPORT_WAITS);
 	ck_row(1, "IDLER|20.0|1.3|0.3|1.0|0.7|50.0|6.7|20.0|300");
 }
-END_TEST
 
 /* D0R12: idle 20, service machines 24, I/O 28, page 32, console 36, simulation 40, ... other 52. */
 static void all_users(unsigned int seconds, uint32_t times)
@@ -164,7 +164,7 @@ static void all_users(unsigned int seconds, uint32_t times)
 	give();
 }
 
-START_TEST(waits_of_all)
+TEST(waits_of_all)
 {
 	all_users(60, 0xffffffff / 50);
 	interval_ends(60);
@@ -195,7 +195,6 @@ START_TEST(waits_of_all)
 	ck_row(9, "U3|0.0|0.0|3.0|0.0|0.0|97.0|0.0|0.0|100");
 	ck_assert_uint_eq(report.left_out, 3);
 }
-END_TEST
 
 /* D6R24: device 20, transfers 40. */
 static void device(unsigned int seconds, uint16_t number, uint32_t starts)
@@ -254,7 +253,7 @@ static void volume(unsigned int seconds, uint16_t number, uint32_t used, uint32_
 	give();
 }
 
-START_TEST(responses)
+TEST(responses)
 {
 	make(REPORT_RESPONSES);
 	ck_assert_uint_eq(report.rows, 0);
@@ -299,10 +298,9 @@ START_TEST(responses)
 	make(REPORT_RESPONSES);
 	ck_row(2, "1000|2,400|20.0|30.0||");
 }
-END_TEST
 
 /* Times of measurement blocks since the first sample, by what was measured since then. */
-START_TEST(responses_of_samples)
+TEST(responses_of_samples)
 {
 	sampled(60, 0x1000, 1000, 1000, 1);
 	interval_ends(60);
@@ -329,10 +327,9 @@ START_TEST(responses_of_samples)
 	make(REPORT_RESPONSES);
 	ck_row(2, "2000|10|0.1|0.2|0.77|D6R3");
 }
-END_TEST
 
 /* Of some devices it is not known what they did: so it is not of all. */
-START_TEST(responses_without_a_layout)
+TEST(responses_without_a_layout)
 {
 	device(60, 0x1000, 100);
 	all_users(60, 1000);
@@ -366,10 +363,9 @@ START_TEST(responses_without_a_layout)
 	ck_row(2, "D15R63|1|no table has it|");
 	ck_assert_uint_eq(report.rows, 3);
 }
-END_TEST
 
 /* The first interval has no begin, and is none of the busiest. */
-START_TEST(responses_of_devices_that_do_little)
+TEST(responses_of_devices_that_do_little)
 {
 	device(60, 0x1000, 100);
 	interval_ends(60);
@@ -382,9 +378,8 @@ START_TEST(responses_of_devices_that_do_little)
 	ck_row(1, "1000|60|0.3|0.5||");
 	ck_assert_uint_eq(report.rows, 2);
 }
-END_TEST
 
-START_TEST(volumes)
+TEST(volumes)
 {
 	make(REPORT_VOLUMES);
 	ck_assert_uint_eq(report.rows, 0);
@@ -402,7 +397,6 @@ START_TEST(volumes)
 	ck_row(1, "PAG109|006D|1,000|70.0|9.0|0.0|9.0|0.9");
 	ck_assert_str_eq(report.note, "slots used above 70 %, pages above 1,000 pages/s");
 }
-END_TEST
 
 /* D4R9: user 20, resident 64, on volumes 92, read 104, written 108, I/Os 128. */
 static void transaction(const char *name, uint32_t resident, uint32_t slots, uint32_t reads,
@@ -418,7 +412,7 @@ static void transaction(const char *name, uint32_t resident, uint32_t slots, uin
 	give();
 }
 
-START_TEST(user_paging)
+TEST(user_paging)
 {
 	make(REPORT_USER_PAGING);
 	ck_assert_uint_eq(report.rows, 0);
@@ -434,7 +428,6 @@ START_TEST(user_paging)
 	make(REPORT_USER_PAGING);
 	ck_row(0, "A|1,001|202|1.0|0.5|1,250,003");
 }
-END_TEST
 
 /* D0R2: address 20, users 32, system 40, type 104; times in seconds. */
 static void processor(unsigned int seconds, uint16_t address, uint8_t type, uint64_t users,
@@ -448,7 +441,7 @@ static void processor(unsigned int seconds, uint16_t address, uint8_t type, uint
 	give();
 }
 
-START_TEST(load)
+TEST(load)
 {
 	make(REPORT_LOAD);
 	ck_assert_uint_eq(report.rows, 0);
@@ -482,10 +475,9 @@ START_TEST(load)
 			 "Partition LP&5, number 5: 2 processors configured, 1 standby; 4 shared, "
 			 "3 dedicated; the machine has 24.  Processors in use: 0.89.");
 }
-END_TEST
 
 /* Records that end before a field have it not, and releases that have none neither. */
-START_TEST(short_records)
+TEST(short_records)
 {
 	static const struct { uint8_t domain, number; } kinds[] = {
 		{ 0, 12 }, { 0, 15 }, { 1, 4 }, { 1, 9 }, { 3, 4 }, { 4, 9 }, { 4, 10 }, { 6, 14 },
@@ -515,9 +507,8 @@ START_TEST(short_records)
 	make(REPORT_WAITS);
 	ck_assert_uint_eq(report.rows, 0);
 }
-END_TEST
 
-START_TEST(as_text)
+TEST(as_text)
 {
 	char *text = NULL, *line;
 	size_t len;
@@ -559,16 +550,4 @@ START_TEST(as_text)
 				   "Users by paging\n  No data.\n\n"
 				   "Records that were not used\n  None.\n");
 	free(text);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		numbers, waits, waits_of_all, responses, responses_of_samples, responses_without_a_layout,
-		responses_of_devices_that_do_little,
-		volumes, user_paging, load, short_records, as_text,
-	};
-
-	return check_run("monread report", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

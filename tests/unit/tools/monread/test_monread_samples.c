@@ -3,7 +3,7 @@
  * monread: what samples of users add, D4R3 and D4R4, laid out as a page says.  The places of the
  * page are this test's; what a counter adds is worked out by hand.
  */
-#include "check_run.h"
+#include "unit_test.h"
 
 #include <string.h>
 
@@ -48,6 +48,8 @@ static void stop(void)
 {
 	monrec_forget_pages();
 }
+
+CASE("monread samples", start, stop);
 
 static void record(unsigned int domain, unsigned int number, uint32_t len, unsigned int seconds)
 {
@@ -115,7 +117,7 @@ static void ck_user(const char *name, unsigned int address, uint64_t seconds, ui
 }
 
 /* Differences of two samples that follow each other; the first one has none. */
-START_TEST(differences)
+TEST(differences)
 {
 	activity_of("LINUX", 0, 60, 0, 1000, 50);
 	activity_of("LINUX", 1, 60, 0, 500, 0);
@@ -131,10 +133,9 @@ START_TEST(differences)
 	ck_user("LINUX", 0, 13, 30);
 	ck_assert_uint_eq(f.user_samples, 3);
 }
-END_TEST
 
 /* Counts of 4 bytes wrap: 2^32 - 16 to 4 is 20. */
-START_TEST(wraps)
+TEST(wraps)
 {
 	activity_of("LINUX", 0, 60, 0, 1000, 0xfffffff0);
 	interval_ends(60);
@@ -144,10 +145,9 @@ START_TEST(wraps)
 	ck_assert_uint_eq(user_of("LINUX", 0)->pages.reads, 20);
 	ck_assert_uint_eq(user_of("LINUX", 0)->pages.writes, 40);
 }
-END_TEST
 
 /* Logged off and on between two samples: all counters are since the logon, above or below the last. */
-START_TEST(logs_on_again)
+TEST(logs_on_again)
 {
 	activity_of("BELOW", 0, 60, 0, 1000, 50);
 	activity_of("ABOVE", 0, 60, 0, 3, 50);
@@ -164,10 +164,9 @@ START_TEST(logs_on_again)
 	activity_of("ABOVE", 0, 180, 80, 10, 61);
 	ck_user("ABOVE", 0, 10, 61);
 }
-END_TEST
 
 /* The event of a logon tells it, too, where the record of samples does not. */
-START_TEST(logon_by_event)
+TEST(logon_by_event)
 {
 	activity_of("OLD", 0, 60, 0, 1000, 50);
 	interval_ends(60);
@@ -180,10 +179,9 @@ START_TEST(logon_by_event)
 	ck_user("NEW", 0, 4, 11);
 	ck_user("OLD", 0, 0, 0);
 }
-END_TEST
 
 /* Whoever was not in a complete sample was away, or not monitored: nothing is known until then. */
-START_TEST(absent)
+TEST(absent)
 {
 	activity_of("A", 0, 60, 0, 100, 50);
 	activity_of("B", 0, 60, 0, 100, 50);
@@ -204,10 +202,9 @@ START_TEST(absent)
 	interval_ends(420);
 	ck_user("A", 0, 13, 12);
 }
-END_TEST
 
 /* A set that is lost has no users: those of the next one go on from the one before. */
-START_TEST(sample_lost)
+TEST(sample_lost)
 {
 	static struct activity_track track;
 
@@ -228,7 +225,6 @@ START_TEST(sample_lost)
 	ck_user("LINUX", 0, 200, 2);
 	ck_assert_uint_eq(f.user_samples, 2);
 }
-END_TEST
 
 /* D4R9: user 20, CPU time 32, pages read 104, written 108, starts 128. */
 static void transaction(const char *name, unsigned int seconds, uint64_t time, uint32_t reads)
@@ -241,7 +237,7 @@ static void transaction(const char *name, unsigned int seconds, uint64_t time, u
 }
 
 /* Samples count, and no longer what transactions tell; whoever has no samples keeps those. */
-START_TEST(events_give_way)
+TEST(events_give_way)
 {
 	transaction("LINUX", 10, 5, 1);
 	transaction("OTHER", 10, 5, 1);
@@ -259,10 +255,9 @@ START_TEST(events_give_way)
 	ck_assert_uint_eq(activity_unused(&f, 4, 9, RECORD_ELSEWHERE), 1);
 	ck_assert_uint_eq(activity_unused(&f, 4, 3, RECORD_NOT_UNDERSTOOD), 0);
 }
-END_TEST
 
 /* States by HFSTCT, whatever HFQUCT is; a logon begins them anew. */
-START_TEST(states)
+TEST(states)
 {
 	const struct user_activity *user;
 
@@ -280,10 +275,9 @@ START_TEST(states)
 	ck_assert_uint_eq(user->states.found[STATE_RUNNING], 29);
 	ck_assert_uint_eq(user->states.found[STATE_OTHER], 1);
 }
-END_TEST
 
 /* Without a layout nothing is counted but that they were not understood; cut, likewise. */
-START_TEST(not_understood)
+TEST(not_understood)
 {
 	release = 730;
 	activity_of("LINUX", 0, 60, 0, 1000, 50);
@@ -300,15 +294,4 @@ START_TEST(not_understood)
 	}
 	ck_assert_uint_eq(activity_unused(&f, 4, 3, RECORD_NOT_UNDERSTOOD), 52);
 	ck_assert_uint_eq(f.user_samples, 0);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		differences, wraps, logs_on_again, logon_by_event, absent, sample_lost,
-		events_give_way, states, not_understood,
-	};
-
-	return check_run("monread samples", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

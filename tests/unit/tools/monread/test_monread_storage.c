@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* monread's outputs when storage runs out: there is none, and no file of it; nothing leaks. */
-#include "check_run.h"
 #include "storage_fails.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,6 +40,8 @@ static void stop(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+CASE("monread storage", start, stop);
+
 static const struct rotation never;
 
 static struct sink *open_one(unsigned int which)
@@ -62,7 +64,7 @@ static struct sink *open_one(unsigned int which)
 	}
 }
 
-START_TEST(outputs)
+TEST(outputs)
 {
 	for (unsigned int which = 0; which < 7; which++) {
 		struct sink *sink;
@@ -77,9 +79,8 @@ START_TEST(outputs)
 		ck_assert_int_ne(access(path, F_OK), 0);
 	}
 }
-END_TEST
 
-START_TEST(folders_that_are_not_there)
+TEST(folders_that_are_not_there)
 {
 	snprintf(path, sizeof(path), "%s/no/such", folder);
 	for (unsigned int which = 0; which < 4; which++) {
@@ -88,10 +89,9 @@ START_TEST(folders_that_are_not_there)
 		ck_assert_int_eq(errno, ENOENT);
 	}
 }
-END_TEST
 
 /* The row that there is no storage for is missing, with all of its set. */
-START_TEST(rows)
+TEST(rows)
 {
 	const struct monrec_item item = {
 		.kind = MONREC_RECORD,
@@ -135,9 +135,8 @@ START_TEST(rows)
 	ck_assert_int_gt(place, 1);
 	ck_assert_int_eq(rmdir(path), 0);
 }
-END_TEST
 
-START_TEST(a_reader)
+TEST(a_reader)
 {
 	const struct options options = { .file = path };
 	struct input input = { .name = path, .format = MONREC_SAVED };
@@ -158,10 +157,9 @@ START_TEST(a_reader)
 	ck_assert_int_eq(pass_all(&pass), EXIT_PASS);
 	input_close(&input);
 }
-END_TEST
 
 /* Not even the name of its index can be made: the file cannot be read, with or without one. */
-START_TEST(a_file)
+TEST(a_file)
 {
 	struct input input = { .name = path };
 
@@ -175,10 +173,9 @@ START_TEST(a_file)
 	input_close(&input);
 	unlink(path);
 }
-END_TEST
 
 /* What an exporter needs: it is there whole, or there is none, and a sentence says so. */
-START_TEST(an_exporter)
+TEST(an_exporter)
 {
 	struct options options = { .exports = EXPORT_OPTIONS_DEFAULT };
 	struct tally tally = { 0 };
@@ -202,14 +199,4 @@ START_TEST(an_exporter)
 	}
 	ck_assert_uint_gt(refused, 2);
 	unlink(path);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		outputs, folders_that_are_not_there, rows, a_reader, a_file, an_exporter,
-	};
-
-	return check_run("monread storage", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

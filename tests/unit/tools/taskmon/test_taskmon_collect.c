@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting of messages by CPU, recordings, lists of CPUs, what is said of delay accounting. */
 #define _GNU_SOURCE /* fopencookie() */
-#include <check.h>
 #include <errno.h>
 #include <linux/taskstats.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "check_run.h"
+#include "unit_test.h"
 #include "said.h"
 #include "account.h"
 #include "collector.h"
@@ -35,7 +34,36 @@ static struct account numbered(uint64_t dropped, bool has_dropped, const uint32_
 	numbered(dropped, has_dropped, (const uint32_t[]){ __VA_ARGS__ },           \
 		 sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-START_TEST(numbers_in_order)
+/* A collector whose rows are CSV in memory. */
+static struct collector collector;
+static char *rows_text;
+static size_t rows_len;
+static FILE *rows_file;
+
+static void start(void)
+{
+	struct selection selection;
+	char error[64];
+
+	ck_assert(collector_init(&collector));
+	rows_file = open_memstream(&rows_text, &rows_len);
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	ck_assert(selection_parse(&selection, "kind,id,cpu,number,version,status", error,
+				  sizeof(error)));
+	collector.rows = rows_open(rows_file, ROWS_CSV, false, &selection);
+}
+
+static void stop(void)
+{
+	rows_close(collector.rows);
+	collector_free(&collector);
+	fclose(rows_file);
+	free(rows_text);
+}
+
+CASE("taskmon collect", start, stop);
+
+TEST(numbers_in_order)
 {
 	struct account account = NUMBERED(0, true, 0xfffffffe, 0xffffffff, 0, 1);
 
@@ -45,9 +73,8 @@ START_TEST(numbers_in_order)
 	account = (struct account){ 0 };
 	ck_assert(account_is_next(&account, 12345));
 }
-END_TEST
 
-START_TEST(numbers_missing)
+TEST(numbers_missing)
 {
 	struct account account = NUMBERED(6, true, 7, 8, 15, 16);
 
@@ -62,9 +89,8 @@ START_TEST(numbers_missing)
 	ck_assert_uint_eq(account.missing, 100000);
 	ck_assert_uint_eq(account_lost(&account), 100000);
 }
-END_TEST
 
-START_TEST(numbers_of_others)
+TEST(numbers_of_others)
 {
 	/* 900 belongs to another CPU, and so does 3, which comes late. */
 	struct account account = NUMBERED(0, true, 10, 900, 11, 3, 12);
@@ -126,9 +152,8 @@ START_TEST(numbers_of_others)
 	account_end(&account);
 	ck_assert(account.strangers == 1 && account.missing == 0);
 }
-END_TEST
 
-START_TEST(sums)
+TEST(sums)
 {
 	struct account sum = { .has_dropped = true };
 	struct account one = { .received = 5, .own = 1, .dropped = 2, .has_dropped = true,
@@ -146,9 +171,8 @@ START_TEST(sums)
 	account_add(&sum, &one);
 	ck_assert_uint_eq(account_lost(&sum), 9 - 3);
 }
-END_TEST
 
-START_TEST(lists_of_cpus)
+TEST(lists_of_cpus)
 {
 	static const char *const bad[] = { "", "a", "-1", "1-", "2-1", "1,,2", ",1", "1,", " 1",
 					   "4096", "0x1", "1-3-5", "99999999999999999999", "1 " };
@@ -194,9 +218,8 @@ START_TEST(lists_of_cpus)
 	}
 	ck_assert_int_eq(cpus_read(&cpus, "nonsense"), -ENOENT);
 }
-END_TEST
 
-START_TEST(delay_accounting)
+TEST(delay_accounting)
 {
 	ck_assert_int_eq(delayacct_of(NULL, "delayacct"), DELAYACCT_UNKNOWN);
 	ck_assert_int_eq(delayacct_of("0\n", "delayacct"), DELAYACCT_OFF);
@@ -219,7 +242,6 @@ START_TEST(delay_accounting)
 		ck_assert_str_eq(delayacct_sentence((enum delayacct_state)state),
 				 delayacct_sentence(DELAYACCT_UNKNOWN));
 }
-END_TEST
 
 /* A file of @size bytes: @begin, then blanks, then @end. */
 static void write_file(const char *path, const char *begin, const char *end, size_t size)
@@ -232,7 +254,7 @@ static void write_file(const char *path, const char *begin, const char *end, siz
 }
 
 /* Files that are as long as what they are read into, and longer. */
-START_TEST(delay_accounting_from_files)
+TEST(delay_accounting_from_files)
 {
 	char setting[] = "/tmp/setting-XXXXXX", line[] = "/tmp/line-XXXXXX";
 
@@ -255,34 +277,6 @@ START_TEST(delay_accounting_from_files)
 	ck_assert_int_eq(delayacct_read(),
 			 delayacct_read_from("/proc/sys/kernel/task_delayacct", "/proc/cmdline"));
 }
-END_TEST
-
-/* A collector whose rows are CSV in memory. */
-static struct collector collector;
-static char *rows_text;
-static size_t rows_len;
-static FILE *rows_file;
-
-static void start(void)
-{
-	struct selection selection;
-	char error[64];
-
-	ck_assert(collector_init(&collector));
-	rows_file = open_memstream(&rows_text, &rows_len);
-	selection_standard(&selection, row_columns, ROW_COLUMNS);
-	ck_assert(selection_parse(&selection, "kind,id,cpu,number,version,status", error,
-				  sizeof(error)));
-	collector.rows = rows_open(rows_file, ROWS_CSV, false, &selection);
-}
-
-static void stop(void)
-{
-	rows_close(collector.rows);
-	collector_free(&collector);
-	fclose(rows_file);
-	free(rows_text);
-}
 
 /* A message about task @id, exit status 5, of @cpu. */
 static void arrive(uint32_t cpu, uint32_t number, uint32_t id, uint64_t dropped)
@@ -302,7 +296,7 @@ static void arrive(uint32_t cpu, uint32_t number, uint32_t id, uint64_t dropped)
 	collector_message(&collector, &frame);
 }
 
-START_TEST(messages_are_counted)
+TEST(messages_are_counted)
 {
 	arrive(0, 100, 17, 0);
 	arrive(0, 103, 18, 2);
@@ -325,10 +319,9 @@ START_TEST(messages_are_counted)
 	ck_assert_uint_eq(collector.rows_shown, 4);
 	ck_assert_uint_eq(collector.accounts[1].received, 3);
 }
-END_TEST
 
 /* The recorder's own task, in a recording: a number like another, and no row. */
-START_TEST(own_messages_of_a_recording)
+TEST(own_messages_of_a_recording)
 {
 	const struct recording_frame own = { RECORDING_OWN, 3, 11, 1, 2, 0, NULL };
 
@@ -341,10 +334,9 @@ START_TEST(own_messages_of_a_recording)
 	ck_assert(account_is_next(&collector.accounts[3], 12));
 	ck_assert_uint_eq(collector.rows_shown, 1);
 }
-END_TEST
 
 /* With a CPU's counters its sequence ends: a number that is held is another CPU's. */
-START_TEST(counters_end_a_sequence)
+TEST(counters_end_a_sequence)
 {
 	const struct recording_frame counters = { RECORDING_COUNTERS, 3, 6, 1, 0, 0, NULL };
 
@@ -355,10 +347,9 @@ START_TEST(counters_end_a_sequence)
 	ck_assert_uint_eq(collector.accounts[3].strangers, 1);
 	ck_assert_uint_eq(collector.accounts[3].overflows, 6);
 }
-END_TEST
 
 /* All rows that were asked for, or an error of either output. */
-START_TEST(when_it_is_done)
+TEST(when_it_is_done)
 {
 	struct collector all = { .rows_shown = UINT64_MAX };
 
@@ -369,10 +360,9 @@ START_TEST(when_it_is_done)
 	all.recording_error = -EIO;
 	ck_assert(collector_is_done(&all));
 }
-END_TEST
 
 /* A collector begins with nothing, whatever was in its storage. */
-START_TEST(collector_from_any_storage)
+TEST(collector_from_any_storage)
 {
 	struct collector fresh;
 
@@ -385,10 +375,9 @@ START_TEST(collector_from_any_storage)
 		ck_assert(!fresh.is_counted[cpu] && !fresh.accounts[cpu].started);
 	collector_free(&fresh);
 }
-END_TEST
 
 /* What is not understood of all messages is counted. */
-START_TEST(messages_in_part)
+TEST(messages_in_part)
 {
 	/* An attribute of a type that is not ours; then one that says it is longer than it is. */
 	const uint16_t unknown[] = { 4, 99, 4, 98 }, cut[] = { 4, 99, 8, 98 };
@@ -406,10 +395,9 @@ START_TEST(messages_in_part)
 		ck_assert_uint_eq(collector.malformed, i);
 	}
 }
-END_TEST
 
 /* Without the kernel's counter what is missing is what is lost. */
-START_TEST(messages_without_the_kernels_counter)
+TEST(messages_without_the_kernels_counter)
 {
 	arrive(2, 100, 17, RECORDING_NOT_TOLD);
 	arrive(2, 103, 18, RECORDING_NOT_TOLD);
@@ -419,10 +407,9 @@ START_TEST(messages_without_the_kernels_counter)
 	arrive(2, 105, 18, 7);
 	ck_assert(collector.accounts[2].has_dropped && collector.accounts[2].dropped == 7);
 }
-END_TEST
 
 /* Frames begin at multiples of 8, and zeros fill what is between. */
-START_TEST(frames_of_each_size)
+TEST(frames_of_each_size)
 {
 	static const uint8_t payload[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
@@ -456,7 +443,6 @@ START_TEST(frames_of_each_size)
 		fclose(file);
 	}
 }
-END_TEST
 
 /* A file whose n-th write fails; how many there were. */
 struct failing_file {
@@ -475,7 +461,7 @@ static ssize_t write_or_fail(void *context, const char *bytes, size_t size)
 }
 
 /* Where a write fails the frame ends. */
-START_TEST(recording_to_a_file_that_fails)
+TEST(recording_to_a_file_that_fails)
 {
 	static const uint8_t payload[5] = { 1, 2, 3, 4, 5 };
 	const struct recording_frame frame = { RECORDING_MESSAGE, 1, 2, 3, 4, sizeof(payload),
@@ -493,7 +479,6 @@ START_TEST(recording_to_a_file_that_fails)
 		fclose(file);
 	}
 }
-END_TEST
 
 /* A file that refuses bytes, and says nothing else of it. */
 static ssize_t write_nothing(void *context, const char *bytes, size_t size)
@@ -503,7 +488,7 @@ static ssize_t write_nothing(void *context, const char *bytes, size_t size)
 }
 
 /* Then it is an error of input and output, not one that was there before. */
-START_TEST(recording_to_a_file_that_says_nothing)
+TEST(recording_to_a_file_that_says_nothing)
 {
 	const struct recording_frame frame = { RECORDING_MESSAGE, 1, 2, 3, 4, 0, NULL };
 	FILE *file = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_nothing });
@@ -515,10 +500,9 @@ START_TEST(recording_to_a_file_that_says_nothing)
 	ck_assert_int_eq(error, -EIO);
 	fclose(file);
 }
-END_TEST
 
 /* After the first error nothing more is recorded, and rows end. */
-START_TEST(recording_that_fails_stays_so)
+TEST(recording_that_fails_stays_so)
 {
 	struct failing_file failing = { .fails = 1 };
 
@@ -535,7 +519,6 @@ START_TEST(recording_that_fails_stays_so)
 	fclose(collector.recording);
 	collector.recording = NULL;
 }
-END_TEST
 
 /* What the summary says on standard error; it returns what was lost. */
 static const char *summary_as(enum rows_format format, uint64_t *lost)
@@ -552,7 +535,7 @@ static const char *summary(uint64_t *lost)
 }
 
 /* For people: numbers stand at the right of columns that have room for large ones. */
-START_TEST(summary_as_a_table)
+TEST(summary_as_a_table)
 {
 	uint64_t lost;
 
@@ -566,10 +549,9 @@ START_TEST(summary_as_a_table)
 			 "4095  1234567890          20         300           4           5\n"
 			 "all   1234567890          20         300           4           5\n");
 }
-END_TEST
 
 /* A CPU is shown if anything of it came, was lost or is missing. */
-START_TEST(summary_of_cpus)
+TEST(summary_of_cpus)
 {
 	static const struct account accounts[] = {
 		{ .has_dropped = true },
@@ -597,10 +579,9 @@ START_TEST(summary_of_cpus)
 	ck_assert_ptr_nonnull(strstr(summary(&lost), "\ntool: 3 messages could not be read "
 				     "completely\ntool: 4 attributes of unknown types were ignored\n"));
 }
-END_TEST
 
 /* Each of them closes what it opens, whatever is in it. */
-START_TEST(files_are_closed)
+TEST(files_are_closed)
 {
 	char path[] = "/tmp/empty-XXXXXX";
 	struct proc_task task;
@@ -622,9 +603,8 @@ START_TEST(files_are_closed)
 	}
 	unlink(path);
 }
-END_TEST
 
-START_TEST(recording_and_replay)
+TEST(recording_and_replay)
 {
 	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
 	const struct recording_header header = { .time_ns = 12345, .delayacct = DELAYACCT_OFF,
@@ -675,10 +655,9 @@ START_TEST(recording_and_replay)
 	fclose(collector.recording);
 	collector.recording = NULL;
 }
-END_TEST
 
 /* A recording says when delays were accounted, and no more often than that changed. */
-START_TEST(accounting_in_a_recording)
+TEST(accounting_in_a_recording)
 {
 	static const enum delayacct_state looks[] = {
 		DELAYACCT_OFF, DELAYACCT_OFF, DELAYACCT_SWITCHED, DELAYACCT_SWITCHED, DELAYACCT_OFF,
@@ -711,10 +690,9 @@ START_TEST(accounting_in_a_recording)
 	collector.recording = NULL;
 	ck_assert_uint_eq(collector.accounting.changes, 2);
 }
-END_TEST
 
 /* A recording of the other byte order, byte for byte; then with one thing wrong each. */
-START_TEST(foreign_recording)
+TEST(foreign_recording)
 {
 	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
 	static const struct { size_t at; uint8_t byte; } wrong[] = {
@@ -760,10 +738,9 @@ START_TEST(foreign_recording)
 		bytes[wrong[i].at] = kept;
 	}
 }
-END_TEST
 
 /* Names of kernels that fill their place, and one that does not end there. */
-START_TEST(longest_release)
+TEST(longest_release)
 {
 	struct recording_header header = { .time_ns = 1 }, read;
 
@@ -780,10 +757,9 @@ START_TEST(longest_release)
 		fclose(file);
 	}
 }
-END_TEST
 
 /* Behind its end a recording has nothing. */
-START_TEST(bytes_behind_the_end)
+TEST(bytes_behind_the_end)
 {
 	uint8_t buffer[8];
 	const struct recording_header header = { .order = STATS_OWN_ORDER };
@@ -799,10 +775,9 @@ START_TEST(bytes_behind_the_end)
 	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_BAD);
 	fclose(file);
 }
-END_TEST
 
 /* The longest payload there may be, and one that is longer by a byte. */
-START_TEST(longest_payload)
+TEST(longest_payload)
 {
 	static uint8_t buffer[RECORDING_PAYLOAD_MAX], payload[RECORDING_PAYLOAD_MAX];
 	const struct recording_header header = { .order = STATS_OWN_ORDER };
@@ -825,22 +800,4 @@ START_TEST(longest_payload)
 	rewind(file);
 	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_BAD);
 	fclose(file);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
-		delay_accounting, delay_accounting_from_files, messages_are_counted,
-		own_messages_of_a_recording, counters_end_a_sequence, when_it_is_done,
-		collector_from_any_storage, messages_in_part, summary_of_cpus, summary_as_a_table,
-		files_are_closed, frames_of_each_size, messages_without_the_kernels_counter,
-		recording_to_a_file_that_fails, recording_to_a_file_that_says_nothing,
-		recording_that_fails_stays_so, recording_and_replay, accounting_in_a_recording,
-		foreign_recording,
-		longest_release, bytes_behind_the_end, longest_payload,
-	};
-
-	return check_run("taskmon collect", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "rows.h"
 #include "snapshot_made.h"
 #include "top.h"
+#include "unit_test.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -29,6 +29,8 @@ static void stop(void)
 	free(written);
 	written = NULL;
 }
+
+CASE("columns of taskmon top", start, stop);
 
 /* What was put into @now is there at this second. */
 static void look(uint64_t second)
@@ -95,7 +97,7 @@ static struct snapshot_task *busy_process(void)
 	return task;
 }
 
-START_TEST(every_column_as_people_read_it)
+TEST(every_column_as_people_read_it)
 {
 	busy_process();
 	look(3);
@@ -107,9 +109,8 @@ START_TEST(every_column_as_people_read_it)
 			 "   4.00 KiB/s   3.00 MiB/s   8.00 KiB   6.00 MiB  3.00 MiB    1.00 s"
 			 "  /of/it                  1  busy\n");
 }
-END_TEST
 
-START_TEST(every_column_as_programs_read_it)
+TEST(every_column_as_programs_read_it)
 {
 	busy_process();
 	look(3);
@@ -127,10 +128,9 @@ START_TEST(every_column_as_programs_read_it)
 				 "\"command\":\"busy\"}\n");
 	}
 }
-END_TEST
 
 /* The kernel need not have told anything, and after one look there is no rate. */
-START_TEST(what_is_not_known)
+TEST(what_is_not_known)
 {
 	static const char *const of_rates[] = {
 		"cpu_percent", "cpu_wait_percent", "io_wait_percent", "storage_wait_percent",
@@ -163,10 +163,9 @@ START_TEST(what_is_not_known)
 	ck_assert_ptr_nonnull(strstr(written, "\"read_bytes_per_s\":null"));
 	ck_assert_ptr_nonnull(strstr(written, "\"write_bytes_per_s\":null"));
 }
-END_TEST
 
 /* A name ends with its unit, because neither JSON nor CSV has another place for it. */
-START_TEST(units_are_in_the_names)
+TEST(units_are_in_the_names)
 {
 	static const char *const ends[UNIT_COUNT] = {
 		[UNIT_NS] = "_ns", [UNIT_BYTES] = "_bytes", [UNIT_KIB] = "_kib",
@@ -184,10 +183,9 @@ START_TEST(units_are_in_the_names)
 		ck_assert_msg(top_columns[i].unit == found, "%s", name);
 	}
 }
-END_TEST
 
 /* As wide as the longest value where the heading is not wider; waits for storage are rare. */
-START_TEST(widths_of_columns)
+TEST(widths_of_columns)
 {
 	static const struct {
 		enum top_column column;
@@ -201,10 +199,9 @@ START_TEST(widths_of_columns)
 		ck_assert_msg(top_columns[cases[i].column].width == strlen(cases[i].longest), "%s",
 			      top_columns[cases[i].column].name);
 }
-END_TEST
 
 /* Of a sum: how many tasks it is of, but no number and no state. */
-START_TEST(sums_have_no_number)
+TEST(sums_have_no_number)
 {
 	set(&put_task(&now, 10, 1, "a")->record.stats, STATS_UID, 4294967290);
 	set(&put_task(&now, 11, 1, "b")->record.stats, STATS_UID, 4294967290);
@@ -229,7 +226,6 @@ START_TEST(sums_have_no_number)
 	ck_assert_int_eq(top_arrange(&top), 0);
 	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'), "\n,,,2,,,,,,,0,0,,0,,0,-\n");
 }
-END_TEST
 
 static struct cell command(const struct snapshot_task *task)
 {
@@ -240,7 +236,7 @@ static struct cell command(const struct snapshot_task *task)
 }
 
 /* Two blanks for each process above it, but not without an end; names have one, too. */
-START_TEST(depth_and_length_of_a_name)
+TEST(depth_and_length_of_a_name)
 {
 	struct snapshot_task task = { .name = malloc(5001), .record = { .kind = STATS_CGROUP } };
 	static const struct {
@@ -263,7 +259,6 @@ START_TEST(depth_and_length_of_a_name)
 	}
 	free(task.name);
 }
-END_TEST
 
 /* The names of what is shown. */
 static const char *shown(const struct selection *selection)
@@ -293,7 +288,7 @@ static const char *selected(enum snapshot_by by, bool accumulated)
 #define BYTES "read_bytes write_bytes "
 #define END "max_rss_kib cpu_time_ns command"
 
-START_TEST(columns_that_suit_what_is_shown)
+TEST(columns_that_suit_what_is_shown)
 {
 	static const enum snapshot_by sums[] = { BY_USER, BY_CGROUP, BY_COMMAND };
 	struct selection standard;
@@ -314,7 +309,6 @@ START_TEST(columns_that_suit_what_is_shown)
 	top.selection = standard;
 	ck_assert_str_eq(selected(BY_USER, true), BEFORE_OF_ONE WAITS RATES END);
 }
-END_TEST
 
 static const char *order(enum top_column sort)
 {
@@ -331,7 +325,7 @@ static const char *order(enum top_column sort)
 }
 
 /* The third process has the most of one kind, the first one none: no other kind matters. */
-START_TEST(sorted_by_each_number)
+TEST(sorted_by_each_number)
 {
 	static const struct {
 		enum stats_field field;
@@ -374,9 +368,8 @@ START_TEST(sorted_by_each_number)
 		}
 	}
 }
-END_TEST
 
-START_TEST(sorted_by_what_is_no_number)
+TEST(sorted_by_what_is_no_number)
 {
 	static const char *const comms[] = { "ab", "b", "a", "", "abc" };
 	static const char states[] = "SRDSD";
@@ -407,7 +400,6 @@ START_TEST(sorted_by_what_is_no_number)
 	ck_assert_str_eq(order(TOP_STATE), "2 5 4 1 3");
 	ck_assert_str_eq(order(TOP_PID), "5 4 3 2 1");
 }
-END_TEST
 
 /* The names of what is shown, as long as they may be. */
 static const char *names_by(enum snapshot_by by, enum top_column sort)
@@ -432,7 +424,7 @@ static const char *names(enum snapshot_by by)
 	return names_by(by, TOP_COMMAND);
 }
 
-START_TEST(sums_sorted_by_their_names)
+TEST(sums_sorted_by_their_names)
 {
 	static const char *const cgroups[] = { "/z", "/b", "/a" };
 	char path[600], expected[2048];
@@ -471,10 +463,9 @@ START_TEST(sums_sorted_by_their_names)
 		top.reverse = false;
 	}
 }
-END_TEST
 
 /* Threads of one process, at the first look, which is compared with, too. */
-START_TEST(tasks_of_the_first_look)
+TEST(tasks_of_the_first_look)
 {
 	put_task(&now, 10, 1, "a");
 	put_task(&now, 11, 1, "a")->process = 10;
@@ -495,10 +486,9 @@ START_TEST(tasks_of_the_first_look)
 	}
 	ck_assert_str_eq(order(TOP_CPU_TIME), "11 10");
 }
-END_TEST
 
 /* All tasks count in the sums, whichever are shown, and each once. */
-START_TEST(sums_over_all)
+TEST(sums_over_all)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		put_task(&now, 10 + i, 1, "a");
@@ -521,10 +511,9 @@ START_TEST(sums_over_all)
 	ck_assert_uint_eq(top.write.value, 0);
 	ck_assert_uint_eq(top.interval, 2);
 }
-END_TEST
 
 /* Processes below their parents, which threads and sums do not have. */
-START_TEST(only_processes_are_a_forest)
+TEST(only_processes_are_a_forest)
 {
 	put_task(&now, 10, 1, "a");
 	put_task(&now, 11, 12, "b");
@@ -540,18 +529,4 @@ START_TEST(only_processes_are_a_forest)
 	top.wanted.by = BY_PROCESS;
 	ck_assert_str_eq(order(TOP_PID), "10 11 12");
 	ck_assert_uint_eq(top.shown.tasks[2].depth, 0);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		every_column_as_people_read_it, every_column_as_programs_read_it, what_is_not_known,
-		units_are_in_the_names, widths_of_columns, sums_have_no_number, depth_and_length_of_a_name,
-		columns_that_suit_what_is_shown, sorted_by_each_number, sorted_by_what_is_no_number,
-		sums_sorted_by_their_names, tasks_of_the_first_look, sums_over_all,
-		only_processes_are_a_forest,
-	};
-
-	return check_run("columns of taskmon top", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* struct taskstats of all versions, against structures that the compiler lays out. */
-#include <check.h>
 #include <linux/taskstats.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "taskmon_bytes.h"
+#include "unit_test.h"
 
 #define WAIT(name) uint64_t name##_count, name##_delay_total
 #define WAIT15(name) WAIT(name), name##_delay_max, name##_delay_min
@@ -74,7 +73,7 @@ struct inside {
 		ck_assert_uint_eq(stats_offset(layout, STATS_##field), offsetof(type, member)); \
 	} while (0)
 
-START_TEST(offsets_of_version_1)
+TEST(offsets_of_version_1)
 {
 	AT(STATS_FIRST, VERSION, struct first, version);
 	AT(STATS_FIRST, CPU_COUNT, struct first, cpu_count);
@@ -84,9 +83,8 @@ START_TEST(offsets_of_version_1)
 	ck_assert_uint_eq(stats_offset(STATS_FIRST, STATS_EXITCODE), SIZE_MAX);
 	ck_assert_uint_eq(stats_offset(STATS_FIRST, STATS_NICE), SIZE_MAX);
 }
-END_TEST
 
-START_TEST(offsets_of_version_3)
+TEST(offsets_of_version_3)
 {
 	AT(STATS_UNALIGNED, EXITCODE, struct unaligned, ac_exitcode);
 	AT(STATS_UNALIGNED, CPU_COUNT, struct unaligned, cpu_count);
@@ -97,10 +95,9 @@ START_TEST(offsets_of_version_3)
 	AT(STATS_UNALIGNED, CANCELLED_WRITE_BYTES, struct unaligned, cancelled_write_bytes);
 	ck_assert_uint_eq(sizeof(struct unaligned), 264);
 }
-END_TEST
 
 /* Against the header of the build machine, as far as that goes: version 13 at least. */
-START_TEST(offsets_of_version_13)
+TEST(offsets_of_version_13)
 {
 #define NORMAL(field, member) AT(STATS_NORMAL, field, struct taskstats, member)
 	NORMAL(VERSION, version);
@@ -150,9 +147,8 @@ START_TEST(offsets_of_version_13)
 	NORMAL(WPCOPY_COUNT, wpcopy_count);
 	NORMAL(WPCOPY_DELAY, wpcopy_delay_total);
 }
-END_TEST
 
-START_TEST(offsets_of_version_15)
+TEST(offsets_of_version_15)
 {
 #define INSIDE(field, member) AT(STATS_WAITS_INSIDE, field, struct inside, member)
 #define INSIDE_WAIT(field, name)                       \
@@ -183,7 +179,6 @@ START_TEST(offsets_of_version_15)
 	ck_assert_uint_eq(sizeof(struct inside), 560);
 	ck_assert_uint_eq(stats_offset(STATS_WAITS_INSIDE, STATS_CPU_DELAY_MAX_AT), SIZE_MAX);
 }
-END_TEST
 
 /* Size of each version's struct, and how many fields it has. */
 static const struct {
@@ -226,7 +221,7 @@ static uint64_t expected(const uint8_t *at, unsigned int bytes, enum stats_order
 	return value;
 }
 
-START_TEST(each_version)
+TEST_LOOP(each_version, 0, VERSIONS)
 {
 	for (enum stats_order order = STATS_LITTLE; order <= STATS_BIG; order++) {
 		uint8_t *bytes = synthetic(versions[_i].size, versions[_i].version, order);
@@ -255,7 +250,6 @@ START_TEST(each_version)
 		free(bytes);
 	}
 }
-END_TEST
 
 static size_t comm_end(enum stats_layout layout)
 {
@@ -265,7 +259,7 @@ static size_t comm_end(enum stats_layout layout)
 }
 
 /* Versions 4 and 14 each have two layouts, told apart by the size. */
-START_TEST(layouts_of_versions)
+TEST(layouts_of_versions)
 {
 	static const struct { unsigned int version; size_t size; enum stats_layout layout; } c[] = {
 		{ 0, 100, STATS_FIRST }, { 1, 72, STATS_FIRST }, { 1, 999, STATS_FIRST },
@@ -279,10 +273,9 @@ START_TEST(layouts_of_versions)
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
 		ck_assert_msg(stats_layout_of(c[i].version, c[i].size) == c[i].layout, "%zu", i);
 }
-END_TEST
 
 /* Whatever is cut off is absent, and nothing else changes. */
-START_TEST(each_length)
+TEST_LOOP(each_length, 0, VERSIONS)
 {
 	uint8_t *whole = synthetic(versions[_i].size, versions[_i].version, STATS_OWN_ORDER);
 	unsigned int present_before = 0;
@@ -313,9 +306,8 @@ START_TEST(each_length)
 	}
 	free(whole);
 }
-END_TEST
 
-START_TEST(odd_values)
+TEST(odd_values)
 {
 	uint8_t bytes[440] = { 0 };
 	struct stats stats;
@@ -343,10 +335,9 @@ START_TEST(odd_values)
 	ck_assert_uint_eq(stats.version, 13);
 	ck_assert_int_eq((int64_t)stats.value[STATS_NICE], -20);
 }
-END_TEST
 
 /* Of a task that has exited the kernel says nothing but the version. */
-START_TEST(sums_of_processes)
+TEST(sums_of_processes)
 {
 	struct stats stats = { .value = { [STATS_VERSION] = 13 } };
 
@@ -359,21 +350,4 @@ START_TEST(sums_of_processes)
 		stats.value[field] = 0;
 	}
 	ck_assert(!stats_has_sums(&stats));
-}
-END_TEST
-
-int main(void)
-{
-	TCase *tests = tcase_create("layout");
-
-	tcase_add_test(tests, offsets_of_version_1);
-	tcase_add_test(tests, offsets_of_version_3);
-	tcase_add_test(tests, offsets_of_version_13);
-	tcase_add_test(tests, offsets_of_version_15);
-	tcase_add_loop_test(tests, each_version, 0, VERSIONS);
-	tcase_add_loop_test(tests, each_length, 0, VERSIONS);
-	tcase_add_test(tests, odd_values);
-	tcase_add_test(tests, layouts_of_versions);
-	tcase_add_test(tests, sums_of_processes);
-	return check_run_case("taskmon layout", tests);
 }

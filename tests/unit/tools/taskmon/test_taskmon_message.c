@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Records in the attributes of a message. */
-#include <check.h>
 #include <linux/netlink.h>
 #include <linux/taskstats.h>
 
-#include "check_run.h"
 #include "kernel.h"
 #include "taskmon_bytes.h"
+#include "unit_test.h"
 
 /* A message that is built attribute by attribute. */
 static uint8_t message[4096];
@@ -77,7 +76,7 @@ static struct stats_message parsed(size_t len)
 	return found;
 }
 
-START_TEST(both_nests)
+TEST(both_nests)
 {
 	struct stats_message found;
 
@@ -95,10 +94,9 @@ START_TEST(both_nests)
 		ck_assert(seen[1].stats.present[STATS_WPCOPY_DELAY]);
 	}
 }
-END_TEST
 
 /* Since when there is a process its own record does not tell; its task's does. */
-START_TEST(since_when_there_is_a_process)
+TEST(since_when_there_is_a_process)
 {
 	uint8_t *stats = synthetic(416, 13, STATS_OWN_ORDER);
 	uint64_t elapsed = 123456789;
@@ -137,10 +135,9 @@ START_TEST(since_when_there_is_a_process)
 	ck_assert(!seen[0].has_elapsed && !seen[1].has_elapsed);
 	free(stats);
 }
-END_TEST
 
 /* A message may end with its header, and before. */
-START_TEST(attributes_after_the_header)
+TEST(attributes_after_the_header)
 {
 	struct {
 		struct nlmsghdr header;
@@ -157,9 +154,8 @@ START_TEST(attributes_after_the_header)
 		ck_assert_uint_eq(size, len < 20 ? 7 : len - 20);
 	}
 }
-END_TEST
 
-START_TEST(attributes_in_series)
+TEST(attributes_in_series)
 {
 	struct stats_message found;
 
@@ -171,9 +167,8 @@ START_TEST(attributes_in_series)
 	ck_assert(!found.malformed);
 	ck_assert(seen[0].id == 17 && seen[1].id == 15 && seen[1].kind == STATS_PROCESS);
 }
-END_TEST
 
-START_TEST(unknown_attributes)
+TEST(unknown_attributes)
 {
 	struct stats_message found;
 	size_t nest;
@@ -196,9 +191,8 @@ START_TEST(unknown_attributes)
 	ck_assert(!found.malformed && seen[0].id == 9);
 	free(stats);
 }
-END_TEST
 
-START_TEST(malformed_messages)
+TEST(malformed_messages)
 {
 	static const uint8_t stats[72] = { 0 };
 	uint64_t wide = 5;
@@ -255,15 +249,4 @@ START_TEST(malformed_messages)
 	attribute(TASKSTATS_TYPE_PID, &id, 4);
 	message[0] = message[1] = 0;
 	ck_assert(parsed(message_len).malformed);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		both_nests, attributes_in_series, since_when_there_is_a_process,
-		attributes_after_the_header, unknown_attributes, malformed_messages,
-	};
-
-	return check_run("taskmon message", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "accounting.h"
-#include "check_run.h"
 #include "process_values.h"
+#include "unit_test.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -69,7 +69,9 @@ static void start(void)
 	known.io = (struct proc_io){ 101, 102, 103, 104, 105, 106, 107 };
 }
 
-START_TEST(each_value_from_who_has_it)
+CASE("values of a process", start, NULL);
+
+TEST(each_value_from_who_has_it)
 {
 	process_values(&stats, &known);
 	ck_value(STATS_CPU_RUN_VIRTUAL, 51 * MS);
@@ -93,10 +95,9 @@ START_TEST(each_value_from_who_has_it)
 	ck_value(STATS_UID, 12);
 	ck_absent(STATS_COREMEM);
 }
-END_TEST
 
 /* Sums of microseconds are believed within their tick alone: from its first one to its last. */
-START_TEST(ticks_have_the_last_word)
+TEST(ticks_have_the_last_word)
 {
 	static const struct {
 		uint64_t sum, value;
@@ -111,10 +112,9 @@ START_TEST(ticks_have_the_last_word)
 		ck_value(STATS_UTIME, cases[i].value);
 	}
 }
-END_TEST
 
 /* Kernels that forget times and switches of threads that have exited. */
-START_TEST(sums_that_lack_exited_threads)
+TEST(sums_that_lack_exited_threads)
 {
 	known.keeps_exited = false;
 	process_values(&stats, &known);
@@ -130,10 +130,9 @@ START_TEST(sums_that_lack_exited_threads)
 	ck_value(STATS_NVCSW, 3);
 	ck_value(STATS_COREMEM, 11);
 }
-END_TEST
 
 /* A thread that is on its way out would be counted twice. */
-START_TEST(sums_that_are_not_right)
+TEST(sums_that_are_not_right)
 {
 	known.has_sums = false;
 	process_values(&stats, &known);
@@ -146,10 +145,9 @@ START_TEST(sums_that_are_not_right)
 	ck_value(STATS_READ_BYTES, 105);
 	ck_value(STATS_HIWATER_RSS, 500);
 }
-END_TEST
 
 /* Without privilege, without /proc. */
-START_TEST(without_files)
+TEST(without_files)
 {
 	known.has_io = false;
 	process_values(&stats, &known);
@@ -163,10 +161,9 @@ START_TEST(without_files)
 	ck_value(STATS_MINFLT, 7);
 	ck_value(STATS_UTIME, 31000);
 }
-END_TEST
 
 /* Of its only task, which has exited and is not waited for, the kernel has no sums. */
-START_TEST(process_that_has_exited)
+TEST(process_that_has_exited)
 {
 	memset(&known.sums, 0, sizeof(known.sums));
 	set(&known.sums, STATS_BLKIO_DELAY, 0);
@@ -176,7 +173,6 @@ START_TEST(process_that_has_exited)
 	ck_value(STATS_NVCSW, 3);
 	ck_value(STATS_COREMEM, 11);
 }
-END_TEST
 
 /* Accounting. */
 
@@ -204,7 +200,7 @@ static void begin_accounting(enum delayacct_state state, uint64_t now)
 	accounting_look(&accounting, state, now);
 }
 
-START_TEST(waits_that_are_not_accounted)
+TEST(waits_that_are_not_accounted)
 {
 	begin_accounting(DELAYACCT_OFF, 100);
 	/* Not even what was counted before. */
@@ -215,9 +211,8 @@ START_TEST(waits_that_are_not_accounted)
 	begin_accounting(DELAYACCT_UNKNOWN, 100);
 	ck_assert(!knows_waits(0, 50) && knows_waits(7, 50) && !knows_waits(0, 200));
 }
-END_TEST
 
-START_TEST(waits_that_are_accounted_since_some_time)
+TEST(waits_that_are_accounted_since_some_time)
 {
 	begin_accounting(DELAYACCT_SWITCHED, 100);
 	ck_assert(!knows_waits(0, 99) && knows_waits(0, 100) && knows_waits(7, 1));
@@ -226,9 +221,8 @@ START_TEST(waits_that_are_accounted_since_some_time)
 	ck_assert(!knows_waits(0, 99) && knows_waits(0, 100));
 	ck_assert_uint_eq(accounting.changes, 0);
 }
-END_TEST
 
-START_TEST(accounting_that_is_switched)
+TEST(accounting_that_is_switched)
 {
 	begin_accounting(DELAYACCT_SINCE_BOOT, 100);
 	accounting_look(&accounting, DELAYACCT_OFF, 200);
@@ -239,10 +233,9 @@ START_TEST(accounting_that_is_switched)
 	ck_assert_uint_eq(accounting.changes, 2);
 	ck_assert(!knows_waits(0, 50) && !knows_waits(0, 250) && knows_waits(0, 300));
 }
-END_TEST
 
 /* Kernels without an option send 0. */
-START_TEST(kernels_that_lack_something)
+TEST(kernels_that_lack_something)
 {
 	struct stats own = { 0 };
 
@@ -274,10 +267,9 @@ START_TEST(kernels_that_lack_something)
 	ck_value(STATS_CPU_RUN_VIRTUAL, 4);
 	ck_value(STATS_MINFLT, 0);
 }
-END_TEST
 
 /* Kernels of big-endian machines do not count the time of interrupts. */
-START_TEST(interrupts)
+TEST(interrupts)
 {
 	begin_accounting(DELAYACCT_SINCE_BOOT, 1);
 	accounting.order = STATS_BIG;
@@ -293,7 +285,6 @@ START_TEST(interrupts)
 	ck_absent(STATS_BLKIO_COUNT);
 	ck_value(STATS_CPU_COUNT, 4);
 }
-END_TEST
 
 /* A message about an exit that was read at that second: do the waits of the record count? */
 static bool message_knows_waits(struct stats_record *record, uint64_t second, uint64_t wait)
@@ -317,7 +308,7 @@ static bool task_knows_waits(uint64_t second, uint64_t lived, uint64_t began, ui
 }
 
 /* When a task began follows from how long it lived, and from its clock if the message waited. */
-START_TEST(waits_of_who_has_exited)
+TEST(waits_of_who_has_exited)
 {
 	struct stats_record record = { .kind = STATS_TASK };
 
@@ -334,9 +325,8 @@ START_TEST(waits_of_who_has_exited)
 	record = (struct stats_record){ .kind = STATS_TASK };
 	ck_assert(!message_knows_waits(&record, 110, 0));
 }
-END_TEST
 
-START_TEST(waits_of_processes_that_have_exited)
+TEST(waits_of_processes_that_have_exited)
 {
 	struct stats_record record = { .kind = STATS_PROCESS, .has_elapsed = true,
 				       .elapsed_us = 10000000 };
@@ -350,10 +340,9 @@ START_TEST(waits_of_processes_that_have_exited)
 	set(&record.stats, STATS_ETIME, 1);
 	ck_assert(!message_knows_waits(&record, 110, 0));
 }
-END_TEST
 
 /* Whoever began before it was off lacks some, though it has others. */
-START_TEST(waits_of_who_lived_while_it_was_off)
+TEST(waits_of_who_lived_while_it_was_off)
 {
 	begin_accounting(DELAYACCT_SINCE_BOOT, 10 * SECOND);
 	ck_assert(task_knows_waits(40, 30, 0, 0));
@@ -362,19 +351,4 @@ START_TEST(waits_of_who_lived_while_it_was_off)
 	accounting_look(&accounting, DELAYACCT_SINCE_BOOT, 60 * SECOND);
 	ck_assert(!task_knows_waits(70, 21, 0, 7) && task_knows_waits(70, 19, 0, 7));
 	ck_assert(!task_knows_waits(70, 19, 0, 0) && task_knows_waits(70, 10, 0, 0));
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		each_value_from_who_has_it, ticks_have_the_last_word, sums_that_lack_exited_threads,
-		sums_that_are_not_right, without_files, process_that_has_exited,
-		waits_that_are_not_accounted, waits_that_are_accounted_since_some_time,
-		accounting_that_is_switched, kernels_that_lack_something, interrupts,
-		waits_of_who_has_exited, waits_of_processes_that_have_exited,
-		waits_of_who_lived_while_it_was_off,
-	};
-
-	return check_run("values of a process", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

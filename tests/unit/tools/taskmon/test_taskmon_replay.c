@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "check_run.h"
+#include "unit_test.h"
 #include "exit_code.h"
 #include "said.h"
 #include "delayacct.h"
@@ -62,6 +62,8 @@ static void forget(void)
 	unlink(path);
 }
 
+CASE("taskmon replay", record, forget);
+
 /*
  * What "taskmon replay" ends with when it writes to @fd; what it says is in @errors.  It runs in a
  * process of its own, and closes what it opens.
@@ -101,7 +103,7 @@ static int replay(const char *file)
 	return code;
 }
 
-START_TEST(whole_recording)
+TEST(whole_recording)
 {
 	ck_assert_int_eq(replay(path), EXIT_PASS);
 	ck_assert_str_eq(out, "kind,id,cpu,number,time_ns,version\ntask,17,0,7,1007,1\n"
@@ -112,10 +114,9 @@ START_TEST(whole_recording)
 		 "all,2,3,0,0,2\n", path, delayacct_sentence(DELAYACCT_SINCE_BOOT));
 	ck_assert_str_eq(errors, expected);
 }
-END_TEST
 
 /* What came before is shown, and the summary, too. */
-START_TEST(recording_that_was_cut_off)
+TEST(recording_that_was_cut_off)
 {
 	ck_assert_int_eq(truncate(path, 96 + 32 + 84 + 4 + 32 + 10), 0);
 	ck_assert_int_eq(replay(path), EXIT_FAILED);
@@ -131,9 +132,8 @@ START_TEST(recording_that_was_cut_off)
 		 "tool: %s is incomplete: the end of the recording is missing\n", path);
 	ck_assert_str_eq(errors, expected);
 }
-END_TEST
 
-START_TEST(file_that_is_no_recording)
+TEST(file_that_is_no_recording)
 {
 	int fd = open(path, O_WRONLY);
 
@@ -150,7 +150,6 @@ START_TEST(file_that_is_no_recording)
 	ck_assert_str_eq(errors, expected);
 	ck_assert_str_eq(out, "");
 }
-END_TEST
 
 /* Its times are seconds: the header's is 10, the accounting was switched at 20 and 30. */
 static void record_switched(uint32_t off, uint32_t on)
@@ -193,7 +192,7 @@ static void record_switched(uint32_t off, uint32_t on)
 }
 
 /* What was not counted is not 0, as it was not when it was recorded. */
-START_TEST(accounting_that_was_switched)
+TEST(accounting_that_was_switched)
 {
 	fields = "id,blkio_delay_ns";
 	record_switched(DELAYACCT_OFF, DELAYACCT_SWITCHED);
@@ -205,9 +204,8 @@ START_TEST(accounting_that_was_switched)
 	ck_assert_int_eq(replay(path), EXIT_PASS);
 	ck_assert_str_eq(out, "id,blkio_delay_ns\n1,7\n2,7\n3,7\n4,7\n");
 }
-END_TEST
 
-START_TEST(file_that_cannot_be_read)
+TEST(file_that_cannot_be_read)
 {
 	ck_assert_int_eq(replay("/nonexistent/file"), EXIT_USAGE);
 	ck_assert_str_eq(errors, "tool: /nonexistent/file cannot be read: "
@@ -216,9 +214,8 @@ START_TEST(file_that_cannot_be_read)
 	ck_assert_str_eq(errors, "tool: /tmp cannot be read: Is a directory\n");
 	ck_assert_str_eq(out, "");
 }
-END_TEST
 
-START_TEST(output_that_fails)
+TEST(output_that_fails)
 {
 	int full = open("/dev/full", O_WRONLY), ends[2];
 
@@ -233,15 +230,4 @@ START_TEST(output_that_fails)
 	ck_assert_int_eq(replay_to(ends[1], path), EXIT_PASS);
 	close(ends[1]);
 	ck_assert_ptr_null(strstr(errors, "cannot be written"));
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		whole_recording, recording_that_was_cut_off, file_that_is_no_recording,
-		accounting_that_was_switched, file_that_cannot_be_read, output_that_fails,
-	};
-
-	return check_run("taskmon replay", record, forget, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a record is shown, and what is not known rather than 0; units of columns. */
-#include <check.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "row.h"
 #include "taskmon_bytes.h"
+#include "unit_test.h"
 
 static char *text;
 static size_t text_len;
@@ -15,6 +14,8 @@ static void forget(void)
 	free(text);
 	text = NULL;
 }
+
+CASE("taskmon row", NULL, forget);
 
 static enum rows_format format = ROWS_CSV;
 
@@ -55,7 +56,7 @@ static struct stats_record zeros(enum stats_kind kind)
 	return record;
 }
 
-START_TEST(status_of_those_that_have_exited)
+TEST(status_of_those_that_have_exited)
 {
 	const struct row_origin origin = { 1, 2, 3 };
 	struct stats_record task = zeros(STATS_TASK);
@@ -82,9 +83,8 @@ START_TEST(status_of_those_that_have_exited)
 	task.kind = STATS_TREE;
 	ck_assert_str_eq(shown("kind,status,signal", &task, NULL), "tree,,11");
 }
-END_TEST
 
-START_TEST(times_of_a_process)
+TEST(times_of_a_process)
 {
 	static const char names[] = "etime_us,tgetime_us,tasks_etime_us";
 	struct stats_record record = zeros(STATS_TASK);
@@ -102,9 +102,8 @@ START_TEST(times_of_a_process)
 	record.has_elapsed = true;
 	ck_assert_str_eq(shown(names, &record, NULL), "0,0,");
 }
-END_TEST
 
-START_TEST(sums_that_are_none)
+TEST(sums_that_are_none)
 {
 	static const char names[] = "blkio_count,utime_us,stime_us,nvcsw,nivcsw,minflt,utimescaled_us";
 	struct stats_record record = zeros(STATS_PROCESS);
@@ -128,10 +127,9 @@ START_TEST(sums_that_are_none)
 	record.stats.present[STATS_NVCSW] = false;
 	ck_assert_str_eq(shown(names, &record, NULL), "0,0,0,,0,0,4");
 }
-END_TEST
 
 /* A task's name may be empty; a thread group has none of its own. */
-START_TEST(names_that_are_empty)
+TEST(names_that_are_empty)
 {
 	struct stats_record record = zeros(STATS_TASK);
 
@@ -148,9 +146,8 @@ START_TEST(names_that_are_empty)
 	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":null}");
 	format = ROWS_CSV;
 }
-END_TEST
 
-START_TEST(what_a_tree_has)
+TEST(what_a_tree_has)
 {
 	struct stats_record record = { .kind = STATS_TREE, .id = 9, .tasks = 1234 };
 
@@ -164,10 +161,9 @@ START_TEST(what_a_tree_has)
 	record.stats.size = 416;
 	ck_assert_str_eq(shown("tasks,size_bytes", &record, NULL), ",416");
 }
-END_TEST
 
 /* A name ends with its unit: the way that people and programs know of it. */
-START_TEST(names_end_with_their_units)
+TEST(names_end_with_their_units)
 {
 	static const struct {
 		const char *end;
@@ -194,10 +190,9 @@ START_TEST(names_end_with_their_units)
 			ck_assert_msg(unit == units[u].unit, "%s", name);
 	}
 }
-END_TEST
 
 /* Names are texts, rates are real, a nice value may be below 0, and all else are numbers. */
-START_TEST(types_of_columns)
+TEST(types_of_columns)
 {
 	static const struct { const char *name; enum column_type type; } others[] = {
 		{ "kind", COLUMN_TEXT }, { "comm", COLUMN_TEXT }, { "name", COLUMN_TEXT },
@@ -214,7 +209,6 @@ START_TEST(types_of_columns)
 		ck_assert_msg(row_columns[i].type == type, "%s", row_columns[i].name);
 	}
 }
-END_TEST
 
 /* The values of these columns, of what lives. */
 static const char *shown_living(const char *names, const struct stats_record *record,
@@ -236,7 +230,7 @@ static const char *shown_living(const char *names, const struct stats_record *re
 	return strchr(text, '\n') + 1;
 }
 
-START_TEST(what_lives_in_an_interval)
+TEST(what_lives_in_an_interval)
 {
 	struct row_more more = { "/some", 3, 2000000000 };
 	struct stats_record record = zeros(STATS_CGROUP);
@@ -279,7 +273,6 @@ START_TEST(what_lives_in_an_interval)
 	record.kind = STATS_COMMAND;
 	ck_assert_str_eq(shown_living("kind,status", &record, &more), "command,");
 }
-END_TEST
 
 /* What a terminal shows of the status and the signal, in colors. */
 static const char *colors(struct stats_record *record, uint64_t status)
@@ -303,7 +296,7 @@ static const char *colors(struct stats_record *record, uint64_t status)
 }
 
 /* Red if something went wrong. */
-START_TEST(ends_that_are_bad)
+TEST(ends_that_are_bad)
 {
 	struct stats_record record = zeros(STATS_TASK);
 
@@ -311,10 +304,9 @@ START_TEST(ends_that_are_bad)
 	ck_assert_str_eq(colors(&record, 1 << 8), "\033[31m     1\033[m       -\n");
 	ck_assert_str_eq(colors(&record, 9), "     -  \033[31m     9\033[m\n");
 }
-END_TEST
 
 /* As wide as the longest value that the kernel can have, but no wider: lines are long. */
-START_TEST(widths_of_columns)
+TEST(widths_of_columns)
 {
 	static const struct { enum row_column column; const char *longest; } c[] = {
 		{ ROW_KIND, "process" }, { ROW_ID, "4194304" }, { ROW_COMM, "fifteen letters" },
@@ -329,10 +321,9 @@ START_TEST(widths_of_columns)
 		ck_assert_msg(row_columns[c[i].column].width == strlen(c[i].longest), "%s",
 			      row_columns[c[i].column].name);
 }
-END_TEST
 
 /* Kernels that account by ticks have 0 in utime and stime of short tasks. */
-START_TEST(standard_columns)
+TEST(standard_columns)
 {
 	static const char *const standard[] = {
 		"kind", "id", "comm", "status", "cpu_delay_ns", "blkio_delay_ns",
@@ -344,16 +335,4 @@ START_TEST(standard_columns)
 	ck_assert_uint_eq(selection.shown_count, sizeof(standard) / sizeof(standard[0]));
 	for (size_t i = 0; i < selection.shown_count; i++)
 		ck_assert_str_eq(row_columns[selection.shown[i]].name, standard[i]);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
-		names_that_are_empty, what_a_tree_has, names_end_with_their_units, types_of_columns,
-		what_lives_in_an_interval, ends_that_are_bad, widths_of_columns, standard_columns,
-	};
-
-	return check_run("taskmon row", NULL, forget, tests, sizeof(tests) / sizeof(tests[0]));
 }

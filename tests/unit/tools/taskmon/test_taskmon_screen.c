@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include "check_run.h"
 #include "terminal.h"
 #include "terminal_seen.h"
 #include "top_run.h"
+#include "unit_test.h"
 
 #define HOUR UINT64_C(3600000000000)
 /* For what never comes. */
@@ -84,6 +84,8 @@ static void stop(void)
 	close(master);
 	close(slave);
 }
+
+CASE("terminal", start, stop);
 
 static void begin(void)
 {
@@ -158,7 +160,7 @@ static int end(void)
 	return status;
 }
 
-START_TEST(keys_arrive_and_quit_ends_it)
+TEST(keys_arrive_and_quit_ends_it)
 {
 	struct termios now;
 
@@ -178,9 +180,8 @@ START_TEST(keys_arrive_and_quit_ends_it)
 	press("\033[21~");
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(every_interval_is_a_look)
+TEST(every_interval_is_a_look)
 {
 	fake.interval_ns = 1000000;
 	begin();
@@ -188,18 +189,16 @@ START_TEST(every_interval_is_a_look)
 	press("q");
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(so_many_intervals_end_it)
+TEST(so_many_intervals_end_it)
 {
 	fake.interval_ns = 1000000;
 	fake.intervals = 3;
 	begin();
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(a_resize_draws_again)
+TEST(a_resize_draws_again)
 {
 	const struct winsize small = { .ws_row = 6, .ws_col = 40 };
 
@@ -215,9 +214,8 @@ START_TEST(a_resize_draws_again)
 	press("q");
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(signals_end_it_in_order)
+TEST_LOOP(signals_end_it_in_order, 0, 4)
 {
 	static const int numbers[] = { SIGTERM, SIGHUP, SIGQUIT, SIGINT };
 
@@ -226,18 +224,16 @@ START_TEST(signals_end_it_in_order)
 	kill(child, numbers[_i]);
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(interrupt_of_the_terminal)
+TEST(interrupt_of_the_terminal)
 {
 	begin();
 	until("look1", true);
 	press("\003");
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(a_crash_puts_the_terminal_back)
+TEST(a_crash_puts_the_terminal_back)
 {
 	int status;
 
@@ -248,9 +244,8 @@ START_TEST(a_crash_puts_the_terminal_back)
 	status = end();
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
-END_TEST
 
-START_TEST(stopped_and_continued)
+TEST(stopped_and_continued)
 {
 	int status;
 
@@ -270,9 +265,8 @@ START_TEST(stopped_and_continued)
 	press("q");
 	ck_assert_int_eq(end(), 0);
 }
-END_TEST
 
-START_TEST(a_look_that_fails_ends_it)
+TEST(a_look_that_fails_ends_it)
 {
 	int status;
 
@@ -284,9 +278,8 @@ START_TEST(a_look_that_fails_ends_it)
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_LOOK);
 	ck_assert_uint_lt(seen_find(&seen, "the tasks cannot be listed: so it was asked"), SEEN_ROWS);
 }
-END_TEST
 
-START_TEST(a_terminal_that_goes_ends_it)
+TEST(a_terminal_that_goes_ends_it)
 {
 	int status;
 
@@ -297,10 +290,9 @@ START_TEST(a_terminal_that_goes_ends_it)
 	ck_assert_msg(status == 0, "%x", (unsigned int)status);
 	child = 0;
 }
-END_TEST
 
 /* It takes nothing that is written; a signal still ends the program. */
-START_TEST(a_terminal_that_takes_nothing)
+TEST(a_terminal_that_takes_nothing)
 {
 	struct termios now;
 	int status;
@@ -316,34 +308,12 @@ START_TEST(a_terminal_that_takes_nothing)
 	ck_assert_int_eq(tcgetattr(slave, &now), 0);
 	ck_assert_uint_eq(now.c_lflag, before.c_lflag);
 }
-END_TEST
 
-START_TEST(not_every_terminal_can)
+TEST(not_every_terminal_can)
 {
 	ck_assert(!terminal_is_there() || isatty(0));
 	setenv("TERM", "dumb", 1);
 	ck_assert(!terminal_is_there());
 	unsetenv("TERM");
 	ck_assert(!terminal_is_there());
-}
-END_TEST
-
-int main(void)
-{
-	TCase *cases = tcase_create("terminal");
-
-	tcase_add_checked_fixture(cases, start, stop);
-	tcase_add_test(cases, keys_arrive_and_quit_ends_it);
-	tcase_add_test(cases, every_interval_is_a_look);
-	tcase_add_test(cases, so_many_intervals_end_it);
-	tcase_add_test(cases, a_resize_draws_again);
-	tcase_add_loop_test(cases, signals_end_it_in_order, 0, 4);
-	tcase_add_test(cases, interrupt_of_the_terminal);
-	tcase_add_test(cases, a_crash_puts_the_terminal_back);
-	tcase_add_test(cases, stopped_and_continued);
-	tcase_add_test(cases, a_look_that_fails_ends_it);
-	tcase_add_test(cases, a_terminal_that_goes_ends_it);
-	tcase_add_test(cases, a_terminal_that_takes_nothing);
-	tcase_add_test(cases, not_every_terminal_can);
-	return check_run_case("taskmon top on a terminal", cases);
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "check_run.h"
 #include "proc.h"
 #include "said.h"
 #include "snapshot_made.h"
+#include "unit_test.h"
 #include "wanted.h"
 
 static struct snapshot before, now, made;
@@ -19,6 +19,8 @@ static void stop(void)
 	snapshot_free(&now);
 	snapshot_free(&made);
 }
+
+CASE("snapshots", NULL, stop);
 
 /* A task of a process, with CPU time, of user 10 * process. */
 static struct snapshot_task *put(struct snapshot *snapshot, uint32_t id, uint32_t process,
@@ -52,7 +54,7 @@ static const char *numbers(const struct snapshot *snapshot)
 	return text;
 }
 
-START_TEST(difference_of_two_times)
+TEST(difference_of_two_times)
 {
 	struct snapshot_task *task;
 
@@ -84,9 +86,8 @@ START_TEST(difference_of_two_times)
 	ck_assert_uint_eq(made.tasks[0].record.stats.value[STATS_READ_BYTES], 0);
 	ck_assert_uint_eq(made.tasks[0].record.stats.value[STATS_UID], 30);
 }
-END_TEST
 
-START_TEST(difference_tells_what_went_back)
+TEST(difference_tells_what_went_back)
 {
 	struct stats a = { 0 }, b = { 0 }, since;
 
@@ -105,9 +106,8 @@ START_TEST(difference_tells_what_went_back)
 	set(&since, STATS_HIWATER_RSS, 9);
 	ck_assert(!stats_is_active(&since));
 }
-END_TEST
 
-START_TEST(sums_by_process)
+TEST(sums_by_process)
 {
 	put(&now, 21, 20, "worker", 7)->state = 'R';
 	put(&now, 20, 20, "main", 5)->parent = 4;
@@ -129,9 +129,8 @@ START_TEST(sums_by_process)
 	ck_assert_uint_eq(made.tasks[1].record.tasks, 1);
 	ck_assert_uint_eq(made.time_ns, 3);
 }
-END_TEST
 
-START_TEST(sums_by_user_cgroup_and_command)
+TEST(sums_by_user_cgroup_and_command)
 {
 	put(&now, 1, 1, "a", 1)->cgroup = strdup("/x");
 	put(&now, 2, 2, "b", 2)->cgroup = strdup("/x/y");
@@ -170,9 +169,8 @@ START_TEST(sums_by_user_cgroup_and_command)
 	ck_assert_int_eq(snapshot_sums(&made, &now, BY_USER), 0);
 	ck_assert_uint_eq(made.count, 0);
 }
-END_TEST
 
-START_TEST(many_tasks)
+TEST(many_tasks)
 {
 	for (uint32_t id = 1000; id; id--)
 		put(&now, id, 1 + id % 2, "x", id);
@@ -194,10 +192,9 @@ START_TEST(many_tasks)
 	ck_assert_uint_eq(cpu(&made.tasks[0]), 250500);
 	ck_assert_uint_eq(cpu(&made.tasks[1]), 250000);
 }
-END_TEST
 
 /* Tasks and processes may have the same numbers: tasks come first. */
-START_TEST(kinds_and_numbers)
+TEST(kinds_and_numbers)
 {
 	put(&now, 9, 9, "x", 1)->record.kind = STATS_PROCESS;
 	put(&now, 7, 7, "x", 2)->record.kind = STATS_PROCESS;
@@ -210,10 +207,9 @@ START_TEST(kinds_and_numbers)
 	ck_assert_ptr_null(snapshot_find(&now, STATS_TASK, 7));
 	ck_assert_ptr_null(snapshot_find(&now, STATS_PROCESS, 8));
 }
-END_TEST
 
 /* Of what a process has once its first task tells, wherever that is. */
-START_TEST(a_process_is_as_its_first_task)
+TEST(a_process_is_as_its_first_task)
 {
 	for (uint32_t id = 19; id <= 21; id++) {
 		struct snapshot_task *task = put(&now, id, 20, id == 20 ? "main" : "worker", 1);
@@ -254,10 +250,9 @@ START_TEST(a_process_is_as_its_first_task)
 		now.count = 2;
 	}
 }
-END_TEST
 
 /* Of two tasks' states that which says more; what is not known says nothing. */
-START_TEST(states_of_a_process)
+TEST(states_of_a_process)
 {
 	static const char states[] = "RDSIWtTZX?";
 	const size_t count = sizeof(states);
@@ -278,10 +273,9 @@ START_TEST(states_of_a_process)
 		}
 	}
 }
-END_TEST
 
 /* Copies are not what they were copied from. */
-START_TEST(copies_own_what_they_have)
+TEST(copies_own_what_they_have)
 {
 	put(&before, 1, 1, "a", 1)->cgroup = strdup("/x");
 	put(&before, 2, 2, "b", 1);
@@ -306,7 +300,6 @@ START_TEST(copies_own_what_they_have)
 	ck_assert_int_eq(snapshot_sums(&now, &before, BY_COMMAND), 0);
 	ck_assert(now.tasks[0].record.kind == STATS_COMMAND && now.tasks[1].record.stats.has_comm);
 }
-END_TEST
 
 /* 1 is above 10, 20 and 30; 20 above 21, and that above 22; 23 is a thread of 20. */
 static void family(void)
@@ -341,7 +334,7 @@ static const char *wanted(struct filter filter)
 	return numbers(&now);
 }
 
-START_TEST(filters)
+TEST(filters)
 {
 	ck_assert_str_eq(wanted((struct filter){ 0 }), "1 10 20 21 22 23 30");
 	ck_assert_str_eq(wanted((struct filter){ .tree = 20 }), "20 21 22 23");
@@ -364,7 +357,6 @@ START_TEST(filters)
 	ck_assert_str_eq(wanted((struct filter){ .active = true }), "10 20 21 22 23 30");
 	ck_assert_str_eq(wanted((struct filter){ .tree = 20, .cgroup = "/user.slice/a" }), "21");
 }
-END_TEST
 
 /* Those with the most first; @context: a flag that turns it round. */
 static int most_first(const struct snapshot_task *a, const struct snapshot_task *b,
@@ -384,7 +376,7 @@ static void chain(uint32_t more)
 }
 
 /* So many processes above each other are believed, and more are not. */
-START_TEST(depth_of_parents)
+TEST(depth_of_parents)
 {
 	const bool straight = false;
 	char last[16];
@@ -404,9 +396,8 @@ START_TEST(depth_of_parents)
 		ck_assert_uint_eq(now.tasks[0].record.id, more == 1000 ? 1 : 1002);
 	}
 }
-END_TEST
 
-START_TEST(a_circle_of_parents_ends)
+TEST(a_circle_of_parents_ends)
 {
 	put(&now, 5, 5, "x", 1)->parent = 6;
 	put(&now, 6, 6, "x", 1)->parent = 5;
@@ -414,9 +405,8 @@ START_TEST(a_circle_of_parents_ends)
 	snapshot_filter(&now, &(struct filter){ .tree = 7 });
 	ck_assert_uint_eq(now.count, 0);
 }
-END_TEST
 
-START_TEST(filters_choose_what_is_added_up)
+TEST(filters_choose_what_is_added_up)
 {
 	family();
 	put_processes(&now);
@@ -454,9 +444,8 @@ START_TEST(filters_choose_what_is_added_up)
 	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .active = true }, BY_TASK), 0);
 	ck_assert_str_eq(numbers(&made), "1 10 21 22 23 30");
 }
-END_TEST
 
-START_TEST(orders)
+TEST(orders)
 {
 	const bool straight = false, reverse = true;
 
@@ -468,7 +457,6 @@ START_TEST(orders)
 	snapshot_order(&now, most_first, &reverse);
 	ck_assert_str_eq(numbers(&now), "3 4 2");
 }
-END_TEST
 
 static const char *depths(const struct snapshot *snapshot)
 {
@@ -480,7 +468,7 @@ static const char *depths(const struct snapshot *snapshot)
 	return text;
 }
 
-START_TEST(order_of_a_tree)
+TEST(order_of_a_tree)
 {
 	const bool straight = false, reverse = true;
 
@@ -510,7 +498,6 @@ START_TEST(order_of_a_tree)
 	ck_assert_str_eq(numbers(&made), "6 5");
 	ck_assert_str_eq(depths(&made), "00");
 }
-END_TEST
 
 static const char *cgroup_of(const char *text)
 {
@@ -524,7 +511,7 @@ static const char *cgroup_of(const char *text)
 	return path;
 }
 
-START_TEST(cgroup_of_a_task)
+TEST(cgroup_of_a_task)
 {
 	ck_assert_str_eq(cgroup_of("0::/user.slice/a\n"), "/user.slice/a");
 	ck_assert_str_eq(cgroup_of("0::/"), "/");
@@ -536,7 +523,6 @@ START_TEST(cgroup_of_a_task)
 	ck_assert_ptr_null(cgroup_of("0::\n"));
 	ck_assert_ptr_null(cgroup_of("nonsense\n:\n"));
 }
-END_TEST
 
 /* What one option makes of @options. */
 static error_t parse(unsigned int flags, const char *word, struct wanted *options)
@@ -569,7 +555,7 @@ static void ck_refused(const char *word, const char *sentence)
 	ck_assert_msg(sentence ? strstr(text, sentence) != NULL : !*text, "%s: %s", word, text);
 }
 
-START_TEST(options_that_choose)
+TEST(options_that_choose)
 {
 	ck_refused("--user=nonsense!", "no such user: 'nonsense!' (a name or a number)");
 	ck_refused("--user=4294967296", "no such user: '4294967296'");
@@ -586,9 +572,8 @@ START_TEST(options_that_choose)
 	ck_assert(wanted_cgroups(&(struct wanted){ .filter = { .cgroup = "/" } }));
 	ck_assert(!wanted_cgroups(&(struct wanted){ .by = BY_USER }));
 }
-END_TEST
 
-START_TEST(each_option_sets_its_own)
+TEST(each_option_sets_its_own)
 {
 	static const struct {
 		const char *word;
@@ -624,10 +609,9 @@ START_TEST(each_option_sets_its_own)
 	ck_assert_str_eq(options.filter.cgroup, "/");
 	ck_assert_int_eq(options.by, BY_USER);
 }
-END_TEST
 
 /* The heading, and below it the options in the order of their names. */
-START_TEST(help_of_the_options)
+TEST(help_of_the_options)
 {
 	static const char *const lines[] = {
 		"Selection of tasks:", "--active ", "--by=WHAT ", "--cgroup=PATH ", "--name=TEXT ", "--tree=PID ",
@@ -656,19 +640,4 @@ START_TEST(help_of_the_options)
 	/* The last one would be there as well if it had a group of its own. */
 	while ((++row)->name)
 		ck_assert_msg(row->group == wanted_options.rows[0].group && !row->letter, "%s", row->name);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		difference_of_two_times, difference_tells_what_went_back, sums_by_process,
-		sums_by_user_cgroup_and_command, filters, a_circle_of_parents_ends,
-		filters_choose_what_is_added_up, orders, order_of_a_tree, cgroup_of_a_task,
-		many_tasks, kinds_and_numbers, a_process_is_as_its_first_task, states_of_a_process,
-		copies_own_what_they_have, depth_of_parents,
-		options_that_choose, each_option_sets_its_own, help_of_the_options,
-	};
-
-	return check_run("snapshots", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -2,7 +2,7 @@
 /* taskmon's tables when storage runs out: said so, and nothing leaks. */
 #include <sys/wait.h>
 
-#include "check_run.h"
+#include "unit_test.h"
 #include "exit_code.h"
 #include "said.h"
 #include "storage_fails.h"
@@ -11,7 +11,7 @@
 #include "top.h"
 #include "tree.h"
 
-START_TEST(tree_without_storage)
+TEST(tree_without_storage)
 {
 	struct stats_record record = { .kind = STATS_TASK };
 	struct tree *tree;
@@ -33,9 +33,8 @@ START_TEST(tree_without_storage)
 	ck_assert_int_eq(tree_take(tree, &record), 0);
 	tree_free(tree);
 }
-END_TEST
 
-START_TEST(collector_without_storage)
+TEST(collector_without_storage)
 {
 	struct collector collector;
 	bool made;
@@ -48,10 +47,9 @@ START_TEST(collector_without_storage)
 	collector_free(&collector);
 	ck_assert_ptr_null(collector.accounts);
 }
-END_TEST
 
 /* The summary is counted, though no row of it can be written. */
-START_TEST(summary_without_storage)
+TEST(summary_without_storage)
 {
 	struct collector collector;
 	uint64_t lost;
@@ -64,7 +62,6 @@ START_TEST(summary_without_storage)
 	ck_assert_uint_eq(lost, 7);
 	collector_free(&collector);
 }
-END_TEST
 
 FILE *__real_open_memstream(char **bytes, size_t *size);
 FILE *__wrap_open_memstream(char **bytes, size_t *size);
@@ -114,7 +111,7 @@ static int show_all(struct top *top, struct text *screen)
 }
 
 /* Of a sum that has both a name and a cgroup, and of the table of sums. */
-START_TEST(copies_without_storage)
+TEST(copies_without_storage)
 {
 	struct snapshot_task task = { .process = 1, .name = strdup("/n"), .cgroup = strdup("/c") };
 	struct snapshot all = { 0 };
@@ -140,9 +137,8 @@ START_TEST(copies_without_storage)
 	ck_assert_int_eq(place, 7);
 	snapshot_free(&all);
 }
-END_TEST
 
-START_TEST(screen_without_storage)
+TEST(screen_without_storage)
 {
 	int ret = -ENOMEM;
 	long place = 0;
@@ -164,10 +160,9 @@ START_TEST(screen_without_storage)
 	/* For each copy of a task one, and more. */
 	ck_assert_int_gt(place, 50);
 }
-END_TEST
 
 /* It ends with a sentence wherever storage runs out, and reads the recording when it does not. */
-START_TEST(replay_without_storage)
+TEST(replay_without_storage)
 {
 	char path[] = "/tmp/recording-XXXXXX", name[] = "taskmon replay";
 	char *argv[] = { name, path, NULL };
@@ -202,16 +197,4 @@ START_TEST(replay_without_storage)
 	/* For the accounts, and for the rows at least. */
 	ck_assert_int_gt(place, 2);
 	unlink(path);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		tree_without_storage, collector_without_storage, summary_without_storage,
-		replay_without_storage, copies_without_storage,
-		screen_without_storage,
-	};
-
-	return check_run("taskmon storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

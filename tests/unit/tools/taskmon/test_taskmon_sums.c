@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "sums.h"
+#include "unit_test.h"
 
 static struct sums sums;
 static struct collector collector;
@@ -25,6 +25,8 @@ static void stop(void)
 	collector_free(&collector);
 	text_free(&out);
 }
+
+CASE("taskmon_sums", start, stop);
 
 static const char *written(void)
 {
@@ -66,7 +68,7 @@ static void set(struct stats_record *record, enum stats_field field, uint64_t va
 }
 
 /* Each field of struct taskstats, where it goes, in which unit. */
-START_TEST(every_field)
+TEST(every_field)
 {
 	static const struct {
 		enum stats_field field;
@@ -119,9 +121,8 @@ START_TEST(every_field)
 		ck_assert_ptr_null(strstr(written(), name));
 	}
 }
-END_TEST
 
-START_TEST(several_commands)
+TEST(several_commands)
 {
 	struct stats_record one = task("sh", 5), two = task("a \"b\"", 7), process = one;
 
@@ -142,7 +143,6 @@ START_TEST(several_commands)
 	ck_has(out.bytes, "taskmon_most_resident_bytes{command=\"sh\"} 3072");
 	ck_assert_ptr_null(strstr(out.bytes, "(other)"));
 }
-END_TEST
 
 static void thread_exits(uint32_t id, uint32_t process, const char *comm)
 {
@@ -162,7 +162,7 @@ static bool lives(uint32_t process, char name[STATS_COMM_MAX + 1])
 }
 
 /* Whatever its threads are called: of who lives, and of who exits before or after its first thread. */
-START_TEST(threads_count_for_their_program)
+TEST(threads_count_for_their_program)
 {
 	sums.program_of = lives;
 	thread_exits(11, 10, "conn-1");
@@ -185,10 +185,9 @@ START_TEST(threads_count_for_their_program)
 	thread_exits(31, 30, "work-5");
 	ck_has(written(), "taskmon_exits_total{user=\"0\"} 1");
 }
-END_TEST
 
 /* The message about a process was lost: its threads are one, and nothing of them is lost. */
-START_TEST(program_that_is_never_known)
+TEST(program_that_is_never_known)
 {
 	char line[80];
 
@@ -217,9 +216,8 @@ START_TEST(program_that_is_never_known)
 	thread_exits(50, 0, "old");
 	ck_has(written(), "taskmon_exits_total{command=\"old\"} 1");
 }
-END_TEST
 
-START_TEST(by_user)
+TEST(by_user)
 {
 	struct stats_record one = task("sh", 4294967295), two = task("sh", 0);
 
@@ -234,10 +232,9 @@ START_TEST(by_user)
 	ck_has(out.bytes, "taskmon_page_faults_total{user=\"4294967295\",kind=\"minor\"} 10");
 	ck_assert_ptr_null(strstr(out.bytes, "command"));
 }
-END_TEST
 
 /* Whatever programs call themselves, there is a limit, and nothing is lost. */
-START_TEST(more_than_there_is_room_for)
+TEST(more_than_there_is_room_for)
 {
 	char name[STATS_COMM_MAX];
 	const char *other = "taskmon_exits_total{command=\"(other)\"} 3";
@@ -264,10 +261,9 @@ START_TEST(more_than_there_is_room_for)
 	ck_has(out.bytes, "taskmon_exits_total{command=\"task499\"} 2");
 	ck_has(out.bytes, "taskmon_exits_total{command=\"task0\"} 1");
 }
-END_TEST
 
 /* A name of the longest length that the interface has. */
-START_TEST(long_name)
+TEST(long_name)
 {
 	struct stats_record record = task("", 0);
 
@@ -276,9 +272,8 @@ START_TEST(long_name)
 	sums_take(&sums, &record);
 	ck_has(written(), "taskmon_exits_total{command=\"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\"} 1");
 }
-END_TEST
 
-START_TEST(losses)
+TEST(losses)
 {
 	collector.is_counted[0] = 1;
 	collector.is_counted[4095] = 1;
@@ -318,10 +313,9 @@ START_TEST(losses)
 			 "ignored\n"
 			 "taskmon_attributes_unknown_total 12\n");
 }
-END_TEST
 
 /* Between messages, what the kernel has dropped since. */
-START_TEST(losses_before_the_end)
+TEST(losses_before_the_end)
 {
 	collector.is_counted[3] = 1;
 	collector_losses(&collector, 3, 42, 2);
@@ -332,10 +326,9 @@ START_TEST(losses_before_the_end)
 	ck_has(written(), "taskmon_messages_lost_total 6");
 	ck_has(out.bytes, "taskmon_buffer_overflows_total 3");
 }
-END_TEST
 
 /* What is not known of one task is left out of the sum, and its task counted. */
-START_TEST(delays_that_are_not_accounted)
+TEST(delays_that_are_not_accounted)
 {
 	struct stats_record old = task("sh", 0), new = task("sh", 0);
 
@@ -350,17 +343,4 @@ START_TEST(delays_that_are_not_accounted)
 	ck_has(written(), "taskmon_exits_without_delays_total{command=\"sh\"} 2");
 	ck_has(out.bytes, "taskmon_delay_seconds_total{command=\"sh\",reason=\"cpu\"} 5.000000001");
 	ck_has(out.bytes, "taskmon_delay_seconds_total{command=\"sh\",reason=\"block_io\"} 4.000000001");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		delays_that_are_not_accounted,
-		threads_count_for_their_program, program_that_is_never_known,
-		every_field, several_commands, by_user, more_than_there_is_room_for, long_name, losses,
-		losses_before_the_end,
-	};
-
-	return check_run("taskmon_sums", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_run.h"
 #include "keys.h"
 #include "snapshot_made.h"
 #include "terminal_seen.h"
 #include "top.h"
+#include "unit_test.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -57,6 +57,8 @@ static void stop(void)
 	memset(&top, 0, sizeof(top));
 	text_free(&screen);
 }
+
+CASE("taskmon top", start, stop);
 
 /* The numbers of what is shown, in order. */
 static const char *order(void)
@@ -113,7 +115,7 @@ static const char *title(void)
 	return seen.line[0];
 }
 
-START_TEST(sorted_by_what_was_done_meanwhile)
+TEST(sorted_by_what_was_done_meanwhile)
 {
 	ck_assert_uint_eq(top.interval, 1);
 	ck_assert_uint_eq(top.length_ns, 2 * SECOND);
@@ -135,7 +137,6 @@ START_TEST(sorted_by_what_was_done_meanwhile)
 	top.reverse = true;
 	ck_assert_str_eq(order(), "21 20 11 10");
 }
-END_TEST
 
 static double real(enum top_column column, uint32_t id)
 {
@@ -151,7 +152,7 @@ static double real(enum top_column column, uint32_t id)
 	ck_abort_msg("no task %u", id);
 }
 
-START_TEST(parts_and_rates)
+TEST(parts_and_rates)
 {
 	struct snapshot now = { .time_ns = 4 * SECOND };
 
@@ -172,9 +173,8 @@ START_TEST(parts_and_rates)
 	ck_assert_double_eq(real(TOP_CPU, 10), 50);
 	ck_assert_uint_eq(top.length_ns, 3 * SECOND);
 }
-END_TEST
 
-START_TEST(first_look_has_no_rates)
+TEST(first_look_has_no_rates)
 {
 	struct snapshot now = { .time_ns = SECOND };
 	struct cell cells[TOP_COLUMNS];
@@ -192,9 +192,8 @@ START_TEST(first_look_has_no_rates)
 			 "taskmon top, 12:00:00, interval -; 1 processes, by cpu_percent");
 	ck_assert_str_eq(seen.line[1], "1 tasks in all: CPU - %, read -, write -");
 }
-END_TEST
 
-START_TEST(title_says_what_is_shown)
+TEST(title_says_what_is_shown)
 {
 	static const struct {
 		enum snapshot_by by;
@@ -223,9 +222,8 @@ START_TEST(title_says_what_is_shown)
 	ck_assert_str_eq(title(), "taskmon top, 12:00:00, in the last 2.00 s; 2 processes, "
 			 "user 4294967294, by read_bytes reversed; PAUSED");
 }
-END_TEST
 
-START_TEST(totals_are_of_all_tasks)
+TEST(totals_are_of_all_tasks)
 {
 	struct snapshot now = { .time_ns = 7 * SECOND };
 
@@ -239,10 +237,9 @@ START_TEST(totals_are_of_all_tasks)
 	ck_assert_str_eq(seen.line[1],
 			 "2 tasks in all: CPU 100.0 %, read 2.00 KiB/s, write 1.00 MiB/s");
 }
-END_TEST
 
 /* Of whose I/O may not be read, as of another user's, the totals say that they lack it. */
-START_TEST(totals_say_what_they_lack)
+TEST(totals_say_what_they_lack)
 {
 	struct snapshot now = { .time_ns = 5 * SECOND };
 
@@ -265,9 +262,8 @@ START_TEST(totals_say_what_they_lack)
 	ck_assert_str_eq(seen.line[1], "2 tasks in all: CPU - %, read 0.00 B/s, write -; "
 				       "without CPU time of 2 processes; without I/O of 2 processes");
 }
-END_TEST
 
-START_TEST(screen_has_title_heading_rows_and_keys)
+TEST(screen_has_title_heading_rows_and_keys)
 {
 	draw(10, 120);
 	ck_assert_str_eq(seen.line[0],
@@ -285,9 +281,8 @@ START_TEST(screen_has_title_heading_rows_and_keys)
 	/* The cursor is never below the screen. */
 	ck_assert_uint_eq(seen.row, 9);
 }
-END_TEST
 
-START_TEST(every_size_is_kept_to)
+TEST(every_size_is_kept_to)
 {
 	for (unsigned int rows = 1; rows < 12; rows++) {
 		for (unsigned int columns = 1; columns < 140; columns += 3) {
@@ -306,9 +301,8 @@ START_TEST(every_size_is_kept_to)
 	draw(10, 80);
 	ck_assert_ptr_nonnull(strstr(seen.line[2], "cpu_time"));
 }
-END_TEST
 
-START_TEST(hostile_names_do_nothing)
+TEST(hostile_names_do_nothing)
 {
 	static const char *const names[] = {
 		"\033[2J\033[31m", "a\r\nb", "\x9b" "31m", "\xc2\x9b" "1m", "\007\177", "\033]0;x\007",
@@ -339,9 +333,8 @@ START_TEST(hostile_names_do_nothing)
 	draw(20, 140);
 	ck_assert_uint_eq(seen_find(&seen, "name with '\\xc2\\x9b2J'"), 0);
 }
-END_TEST
 
-START_TEST(keys_change_what_is_shown)
+TEST(keys_change_what_is_shown)
 {
 	draw(10, 140);
 	ck_assert_int_eq(top_key(&top, 'o'), TOP_DRAW);
@@ -390,9 +383,8 @@ START_TEST(keys_change_what_is_shown)
 	ck_assert_int_eq(top_key(&top, 'q'), TOP_QUIT);
 	ck_assert_int_eq(top_key(&top, KEY_F10), TOP_QUIT);
 }
-END_TEST
 
-START_TEST(keys_add_up_and_make_a_forest)
+TEST(keys_add_up_and_make_a_forest)
 {
 	top_key(&top, 'p');
 	ck_assert_int_eq(top.wanted.by, BY_TASK);
@@ -425,10 +417,9 @@ START_TEST(keys_add_up_and_make_a_forest)
 	top_key(&top, 'g');
 	ck_assert_int_eq(top.wanted.by, BY_PROCESS);
 }
-END_TEST
 
 /* Of root there are two tasks, of the other user three. */
-START_TEST(sorted_by_tasks)
+TEST(sorted_by_tasks)
 {
 	struct snapshot now = { .time_ns = 5 * SECOND };
 
@@ -447,10 +438,9 @@ START_TEST(sorted_by_tasks)
 	ck_assert_int_eq(top_arrange(&top), 0);
 	ck_assert_uint_eq(top.shown.tasks[0].record.tasks, 2);
 }
-END_TEST
 
 /* A key that asks for a word, and what the last line asks then. */
-START_TEST(questions)
+TEST(questions)
 {
 	static const struct {
 		int key;
@@ -476,10 +466,9 @@ START_TEST(questions)
 		ck_assert_uint_eq(seen_find(&seen, "q quit  h help"), 9);
 	}
 }
-END_TEST
 
 /* One character back, however many bytes it has. */
-START_TEST(typed_characters_are_taken_back)
+TEST(typed_characters_are_taken_back)
 {
 	/* The last byte of all but the first is odd. */
 	static const char *const characters[] = {
@@ -509,9 +498,8 @@ START_TEST(typed_characters_are_taken_back)
 		ck_assert_uint_eq(top.typed_len, len + (key >= 0x20 && key <= 0xff));
 	}
 }
-END_TEST
 
-START_TEST(answers_change_one_filter)
+TEST(answers_change_one_filter)
 {
 	struct filter *filter = &top.wanted.filter;
 
@@ -559,10 +547,9 @@ START_TEST(answers_change_one_filter)
 	top_key(&top, 'r');
 	ck_assert_str_eq(top.note, "");
 }
-END_TEST
 
 /* Against what one would do by hand; no row is shown above the first one, or below the last one. */
-START_TEST(each_way_to_scroll)
+TEST(each_way_to_scroll)
 {
 	static const int keys[] = { KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_END };
 	const size_t all = top.shown.count;
@@ -589,10 +576,9 @@ START_TEST(each_way_to_scroll)
 	}
 	top.shown.count = all;
 }
-END_TEST
 
 /* What is sorted by is a column that is shown. */
-START_TEST(order_stays_where_its_column_does)
+TEST(order_stays_where_its_column_does)
 {
 	static const struct {
 		enum top_column sort;
@@ -657,7 +643,6 @@ START_TEST(order_stays_where_its_column_does)
 		ck_assert_int_eq(top.sort, TOP_PID);
 	}
 }
-END_TEST
 
 /* What keys can change, after one key. */
 struct state {
@@ -692,7 +677,7 @@ static void ck_state(const struct state *state)
 }
 
 /* Each key changes one thing, and nothing else. */
-START_TEST(each_key_alone)
+TEST(each_key_alone)
 {
 	static const struct state states[] = {
 		{ .key = 'P', .sort = TOP_CPU }, { .key = 'M', .sort = TOP_RESIDENT },
@@ -721,10 +706,9 @@ START_TEST(each_key_alone)
 		ck_assert(top.wanted.by == BY_TASK && !top.forest && !top.reverse && !top.accumulated);
 	}
 }
-END_TEST
 
 /* A key that changes what is added up, whatever was added up before. */
-START_TEST(what_is_added_up)
+TEST(what_is_added_up)
 {
 	static const struct {
 		enum snapshot_by by;
@@ -760,9 +744,8 @@ START_TEST(what_is_added_up)
 	top_key(&top, 't');
 	ck_assert(!top.forest && top.wanted.by == BY_PROCESS);
 }
-END_TEST
 
-START_TEST(filters_are_typed)
+TEST(filters_are_typed)
 {
 	type("/c");
 	ck_assert_int_eq(top.prompt, TOP_ASK_NAME);
@@ -826,9 +809,8 @@ START_TEST(filters_are_typed)
 	top_key(&top, KEY_ENTER);
 	ck_assert_uint_eq(strlen(top.wanted.filter.name), TOP_TYPED_MAX);
 }
-END_TEST
 
-START_TEST(rows_are_scrolled)
+TEST(rows_are_scrolled)
 {
 	draw(6, 140);
 	ck_assert_uint_eq(top.page, 2);
@@ -853,10 +835,9 @@ START_TEST(rows_are_scrolled)
 	ck_assert_str_eq(order(), "10");
 	ck_assert_uint_eq(top.scrolled, 0);
 }
-END_TEST
 
 /* Fewer tasks than rows above the first one shown: the last one is. */
-START_TEST(scrolled_rows_that_go)
+TEST(scrolled_rows_that_go)
 {
 	struct snapshot now = { .time_ns = 9 * SECOND };
 
@@ -871,7 +852,6 @@ START_TEST(scrolled_rows_that_go)
 	ck_assert_str_eq(order(), "");
 	ck_assert_uint_eq(top.scrolled, 0);
 }
-END_TEST
 
 /* The words of the heading. */
 static const char *heading(unsigned int columns)
@@ -896,7 +876,7 @@ static const char *heading(unsigned int columns)
  * With two blanks between them: pid 7, user 8, state 5, cpu 7, cpu_wait 8, io_wait 7, read 11,
  * write 11, max_rss 8, cpu_time 8, command 15, together 115.
  */
-START_TEST(narrow_terminals_have_fewer_columns)
+TEST(narrow_terminals_have_fewer_columns)
 {
 #define LAST "read write max_rss cpu_time command"
 	static const struct {
@@ -938,10 +918,9 @@ START_TEST(narrow_terminals_have_fewer_columns)
 	draw(10, 68);
 	ck_assert_uint_eq(top.selection.shown_count, 11);
 }
-END_TEST
 
 /* A line is cut after so many characters, not bytes. */
-START_TEST(characters_of_several_bytes_are_whole)
+TEST(characters_of_several_bytes_are_whole)
 {
 	const char name[] = "\xc3\xa5\xe2\x82\xad\xf0\x9f\x98\x81" "e\xc3\xa5\xc3\xa5";
 	struct snapshot now = { .time_ns = 4 * SECOND };
@@ -960,10 +939,9 @@ START_TEST(characters_of_several_bytes_are_whole)
 		ck_assert_mem_eq(seen.line[3] + 9, name, cut[i]);
 	}
 }
-END_TEST
 
 /* However long the typed word is, and whatever storage its line takes. */
-START_TEST(typed_words_of_each_length)
+TEST(typed_words_of_each_length)
 {
 	char expected[400] = "text in the name (nothing for all): ";
 	size_t len = strlen(expected);
@@ -986,9 +964,8 @@ START_TEST(typed_words_of_each_length)
 	type("a");
 	ck_assert_str_eq(top.typed, "a");
 }
-END_TEST
 
-START_TEST(few_lines_have_no_rows)
+TEST(few_lines_have_no_rows)
 {
 	static const char *const keys =
 		"q quit  h help  left/right sort  r reverse  o active  u user  / name  space pause";
@@ -1010,9 +987,8 @@ START_TEST(few_lines_have_no_rows)
 		top.help = false;
 	}
 }
-END_TEST
 
-START_TEST(help_lists_the_keys)
+TEST(help_lists_the_keys)
 {
 	static const int keys[] = { 'h', '?', KEY_F1 };
 
@@ -1037,7 +1013,6 @@ START_TEST(help_lists_the_keys)
 	top_key(&top, '?');
 	ck_assert_int_eq(top_key(&top, 'q'), TOP_QUIT);
 }
-END_TEST
 
 static int pressed[16];
 static size_t pressed_count;
@@ -1070,7 +1045,7 @@ static void ck_keys(const char *bytes, size_t count, const int *keys)
 
 #define CK_KEYS(bytes, ...) ck_keys(bytes, sizeof(bytes) - 1, (const int[]){ __VA_ARGS__, 0 })
 
-START_TEST(keys_of_terminals)
+TEST(keys_of_terminals)
 {
 	struct keys state = { 0 };
 
@@ -1113,21 +1088,4 @@ START_TEST(keys_of_terminals)
 	ck_assert_uint_eq(pressed_count, 2);
 	ck_assert_int_eq(pressed[0], KEY_ESCAPE);
 	ck_assert_int_eq(pressed[1], 'x');
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		sorted_by_what_was_done_meanwhile, sorted_by_tasks, questions, parts_and_rates, first_look_has_no_rates,
-		screen_has_title_heading_rows_and_keys, every_size_is_kept_to,
-		hostile_names_do_nothing, keys_change_what_is_shown, keys_add_up_and_make_a_forest,
-		filters_are_typed, rows_are_scrolled, help_lists_the_keys, keys_of_terminals,
-		title_says_what_is_shown, totals_are_of_all_tasks, totals_say_what_they_lack, typed_characters_are_taken_back,
-		answers_change_one_filter, each_way_to_scroll, order_stays_where_its_column_does,
-		each_key_alone, what_is_added_up, scrolled_rows_that_go, narrow_terminals_have_fewer_columns,
-		characters_of_several_bytes_are_whole, typed_words_of_each_length, few_lines_have_no_rows,
-	};
-
-	return check_run("taskmon top", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

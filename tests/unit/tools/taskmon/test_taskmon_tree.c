@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over a program and what it has started; what /proc tells; the probe when fork() fails. */
-#include <check.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -10,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_run.h"
+#include "unit_test.h"
 #include "listener.h"
 #include "proc.h"
 #include "tree.h"
@@ -54,6 +53,8 @@ static void stop(void)
 	tree_free(tree);
 }
 
+CASE("taskmon tree", start, stop);
+
 static void set(struct stats *stats, enum stats_field field, uint64_t value)
 {
 	stats->present[field] = true;
@@ -95,7 +96,7 @@ static void expect(uint64_t tasks, uint64_t used, uint64_t most)
 	expect_with(tasks, used, most, 0);
 }
 
-START_TEST(children_before_their_parents)
+TEST(children_before_their_parents)
 {
 	expect(0, 0, 0);
 	exits(103, 102, 1);
@@ -110,9 +111,8 @@ START_TEST(children_before_their_parents)
 	exits(204, 1, 7);
 	expect(5, 11111, 10000);
 }
-END_TEST
 
-START_TEST(threads)
+TEST(threads)
 {
 	task_exits(101, ROOT, false, 1);
 	exits(102, 101, 10);
@@ -127,9 +127,8 @@ START_TEST(threads)
 	task_exits(101, ROOT, false, 10000);
 	expect(5, 11111, 10000);
 }
-END_TEST
 
-START_TEST(orphans_and_late_ones)
+TEST(orphans_and_late_ones)
 {
 	/* A child that exits together with its parent is told of after it. */
 	exits(101, ROOT, 1);
@@ -152,9 +151,8 @@ START_TEST(orphans_and_late_ones)
 	exits(309, 306, 1000000);
 	expect_with(6, 111111, 100000, 2);
 }
-END_TEST
 
-START_TEST(numbers_that_are_used_again)
+TEST(numbers_that_are_used_again)
 {
 	/* The first 101 is another program's. */
 	exits(102, 101, 1);
@@ -172,7 +170,6 @@ START_TEST(numbers_that_are_used_again)
 	exits(113, 113, 1);
 	expect_with(2, 110, 100, 3);
 }
-END_TEST
 
 static uint32_t one_less(uint32_t pid)
 {
@@ -180,7 +177,7 @@ static uint32_t one_less(uint32_t pid)
 }
 
 /* 10,000 above each other are believed; more are a circle. */
-START_TEST(depth_of_a_tree)
+TEST(depth_of_a_tree)
 {
 	struct stats_record sum = { 0 };
 
@@ -192,7 +189,6 @@ START_TEST(depth_of_a_tree)
 	ck_assert_uint_eq(tree_sum(tree, ROOT, one_less, &sum), 1);
 	ck_assert(sum.tasks == 1 && sum.stats.value[STATS_UTIME] == 5);
 }
-END_TEST
 
 /* Parents with numbers that no process has, and the father of the kernel's threads. */
 static uint32_t far_away(uint32_t pid)
@@ -200,7 +196,7 @@ static uint32_t far_away(uint32_t pid)
 	return pid == 300 ? 1u << 22 : pid == 301 ? UINT32_MAX : pid == 302 ? 2 : pid == 303 ? 3 : 0;
 }
 
-START_TEST(odd_parents)
+TEST(odd_parents)
 {
 	struct stats_record sum = { 0 };
 
@@ -209,9 +205,8 @@ START_TEST(odd_parents)
 	ck_assert_uint_eq(tree_sum(tree, ROOT, far_away, &sum), 3);
 	ck_assert_uint_eq(sum.tasks, 0);
 }
-END_TEST
 
-START_TEST(what_is_not_taken)
+TEST(what_is_not_taken)
 {
 	struct stats_record record = { .kind = STATS_PROCESS };
 
@@ -229,9 +224,8 @@ START_TEST(what_is_not_taken)
 	expect_with(0, 0, 0, 1);
 	tree_free(NULL);
 }
-END_TEST
 
-START_TEST(how_fields_are_added)
+TEST(how_fields_are_added)
 {
 	struct stats sum = { 0 }, one = { 0 };
 
@@ -270,7 +264,6 @@ START_TEST(how_fields_are_added)
 	stats_add(&sum, &one);
 	ck_assert_uint_eq(sum.value[STATS_CPU_DELAY_MAX_AT], 500);
 }
-END_TEST
 
 /* A line of /proc of @size bytes, whose last field that is read ends with it. */
 static void write_stat(const char *path, int size)
@@ -283,7 +276,7 @@ static void write_stat(const char *path, int size)
 	fclose(file);
 }
 
-START_TEST(lines_of_proc)
+TEST(lines_of_proc)
 {
 	static const char rest[] = " 17 5 5 0 -1 4194820 1 2 3 4 5 6 7 8 20 0 3 0 987654 1 2\n";
 	static const char *const names[] = { "sh", "a) S 1 (b", "", "two words", "line\nbreak" };
@@ -324,7 +317,6 @@ START_TEST(lines_of_proc)
 	ck_assert_uint_eq(proc_parent((uint32_t)getpid()), (uint32_t)getppid());
 	ck_assert_uint_eq(proc_parent(UINT32_MAX), 0);
 }
-END_TEST
 
 /* No process can be made from now on, as on a machine that has too many. */
 static void forbid_fork(void)
@@ -342,7 +334,7 @@ static void forbid_fork(void)
 	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-START_TEST(probe_without_a_process)
+TEST(probe_without_a_process)
 {
 	struct collector collector;
 	struct listener listener = { .collector = &collector,
@@ -362,16 +354,4 @@ START_TEST(probe_without_a_process)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 17 << 8);
 	collector_free(&collector);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		children_before_their_parents, threads, orphans_and_late_ones,
-		numbers_that_are_used_again, depth_of_a_tree, odd_parents, what_is_not_taken,
-		how_fields_are_added, lines_of_proc, probe_without_a_process,
-	};
-
-	return check_run("taskmon tree", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

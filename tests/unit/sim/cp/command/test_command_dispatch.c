@@ -8,23 +8,23 @@
 #include "command_check.h"
 #include "zvmlab/state.h"
 
-START_TEST(unknown)
+CASE("dispatch", fx_setup, fx_teardown);
+
+TEST(unknown)
 {
 	ck_guest("XYZ", 1, UNKNOWN("XYZ"));
 	ck_guest("  xyz abc", 1, UNKNOWN("XYZ"));
 	ck_guest("QUERYX USERID", 1, UNKNOWN("QUERYX"));
 	ck_operator("XYZ", 1, UNKNOWN("XYZ"));
 }
-END_TEST
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	ck_guest("", 0, "");
 	ck_guest("    ", 0, "");
 	ck_guest("\n\n \n", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 6);
 }
-END_TEST
 
 static const struct {
 	const char *shortest, *too_short;
@@ -46,13 +46,12 @@ static const struct {
 	{ "SM", "S", 20 },
 };
 
-START_TEST(abbreviation)
+TEST_EACH(abbreviation, abbreviations)
 {
 	run_as(CPCMD_OPERATOR, abbreviations[_i].shortest, abbreviations[_i].rc);
 	if (abbreviations[_i].too_short)
 		run_as(CPCMD_OPERATOR, abbreviations[_i].too_short, 1);
 }
-END_TEST
 
 static const struct {
 	const char *shortest, *too_short;
@@ -74,50 +73,14 @@ static const struct {
 	{ "Q U OPERATOR", "Q UX OPERATOR" },
 };
 
-START_TEST(query_abbreviation)
+TEST_EACH(query_abbreviation, options)
 {
 	run_as(CPCMD_GUEST, options[_i].shortest, 0);
 	if (options[_i].too_short)
 		run_as(CPCMD_GUEST, options[_i].too_short, 3);
 }
-END_TEST
 
-START_TEST(classes)
-{
-	static const char *const class_g[] = { "class", "G", NULL };
-
-	fx_setup_with(class_g);
-	ck_guest("DEFSEG A 700-7FF SR", 1, UNKNOWN("DEFSEG"));
-	ck_guest("SAVESEG A", 1, UNKNOWN("SAVESEG"));
-	ck_guest("PURGE NSS A", 3, INVALID("PUR", "NSS"));
-	ck_guest("MONITOR SAMPLE START", 1, UNKNOWN("MONITOR"));
-	ck_guest("MSGNOH OPERATOR A", 1, UNKNOWN("MSGNOH"));
-	ck_guest("QUERY NSS", 3, INVALID("CQV", "NSS"));
-	ck_guest("QUERY MONITOR", 3, INVALID("CQV", "MONITOR"));
-	ck_guest("QUERY USERID", 0, "LINUX001 AT ZVMLAB\n");
-	run_as(CPCMD_OPERATOR, "QUERY NSS", 0);
-	fx_teardown();
-}
-END_TEST
-
-START_TEST(classes_other)
-{
-	static const char *const class_ah[] = { "class", "AH", NULL };
-
-	fx_setup_with(class_ah);
-	ck_guest("TERM HOLD ON", 1, UNKNOWN("TERM"));
-	ck_guest("SMSG OPERATOR A", 1, UNKNOWN("SMSG"));
-	ck_guest("DEF STOR 4M", 1, UNKNOWN("DEF"));
-	ck_guest("SET RUN ON", 3, INVALID("CFS", "RUN"));
-	ck_guest("Q CON", 3, INVALID("CQV", "CON"));
-	run_as(CPCMD_GUEST, "Q TIME", 0);
-	run_as(CPCMD_GUEST, "Q MON", 0);
-	run_as(CPCMD_GUEST, "MONITOR SAMPLE ENABLE ALL", 0);
-	fx_teardown();
-}
-END_TEST
-
-START_TEST(several)
+TEST(several)
 {
 	ck_guest("q userid\nXYZ\nq xyz\nQ USERID", 3,
 		 "LINUX001 AT ZVMLAB\n" UNKNOWN("XYZ") INVALID("CQV", "XYZ")
@@ -128,9 +91,8 @@ START_TEST(several)
 	ck_guest("XYZ\nQ USERID\n", 1, UNKNOWN("XYZ") "LINUX001 AT ZVMLAB\n");
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 7);
 }
-END_TEST
 
-START_TEST(many)
+TEST(many)
 {
 	char text[CPCMD_MAX_COMMAND];
 	const struct cpcmd_response *r;
@@ -146,9 +108,8 @@ START_TEST(many)
 	ck_assert_int_eq(r->rc, 1);
 	ck_assert_uint_eq(r->len, CPCMD_MAX_COMMAND / 2 * strlen(UNKNOWN("X")));
 }
-END_TEST
 
-START_TEST(longest)
+TEST(longest)
 {
 	char text[CPCMD_MAX_COMMAND + 1];
 	char expected[CPCMD_MAX_COMMAND + 64];
@@ -171,9 +132,8 @@ START_TEST(longest)
 		ck_assert_mem_eq(r->text, too_long, r->len);
 	}
 }
-END_TEST
 
-START_TEST(binary)
+TEST(binary)
 {
 	const char text[] = "Q\0USERID";
 	char all[240];
@@ -194,9 +154,8 @@ START_TEST(binary)
 	for (size_t i = 0; i < r->len; i++)
 		ck_assert(r->text[i] == '\n' || (r->text[i] >= 0x20 && r->text[i] < 0x7f));
 }
-END_TEST
 
-START_TEST(overflow)
+TEST(overflow)
 {
 	struct cpcmd_response *r = &fx.cp->command->response;
 	const size_t capacity = r->capacity;
@@ -211,9 +170,8 @@ START_TEST(overflow)
 	r->capacity = capacity;
 	ck_guest("ABC", 1, UNKNOWN("ABC"));
 }
-END_TEST
 
-START_TEST(trace)
+TEST(trace)
 {
 	const char *line, *second;
 
@@ -231,19 +189,17 @@ START_TEST(trace)
 	ck_assert_ptr_nonnull(strstr(second, "\"call\":\"command\",\"issuer\":\"guest\","
 					     "\"text\":\"Q\\\"X\",\"length\":3,\"rc\":1,"));
 }
-END_TEST
 
 /* DEFINE STORAGE resets the guest: its fields are in the command's record. */
-START_TEST(trace_of_reset)
+TEST(trace_of_reset)
 {
 	run_as(CPCMD_OPERATOR, "DEF STOR 4M", 0);
 	ck_assert_ptr_eq(strchr(fx.trace, '\n'), fx.trace + fx.trace_len - 1);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"command\""));
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"reset\""));
 }
-END_TEST
 
-START_TEST(state)
+TEST(state)
 {
 	struct state s = { .loading = false };
 
@@ -265,10 +221,9 @@ START_TEST(state)
 	ck_assert_str_eq(cpcmd_file(fx.cp, 2)->origin, "OPERATOR");
 	free(s.data);
 }
-END_TEST
 
 /* Settings no TERMINAL command could have made, and an origin without an end. */
-START_TEST(state_damaged)
+TEST_LOOP(state_damaged, 0, 6)
 {
 	static const struct { enum cpcmd_term setting; uint16_t value; } bad[] = {
 		{ TERM_HOLD, 2 }, { TERM_BRKKEY, 4 }, { TERM_PROMPT, 65535 },
@@ -297,9 +252,8 @@ START_TEST(state_damaged)
 	ck_assert_uint_eq(fx.cp->command->file[0].origin[CP_NAME_LEN], 0);
 	free(s.data);
 }
-END_TEST
 
-START_TEST(numbers)
+TEST(numbers)
 {
 	uint64_t n = 7;
 
@@ -314,9 +268,8 @@ START_TEST(numbers)
 	ck_assert(!cpcmd_number("5", 10, 6, 99, &n));
 	ck_assert(!cpcmd_number("99999999999999999999999", 10, 0, UINT64_MAX / 16 - 1, &n));
 }
-END_TEST
 
-START_TEST(sizes)
+TEST_LOOP(sizes, 0, 11)
 {
 	static const struct { uint64_t bytes; const char *text; } cases[] = {
 		{ 0, "0" }, { 1, "1" }, { 1024, "1K" }, { 1025, "1025" }, { 256u << 20, "256M" },
@@ -328,9 +281,8 @@ START_TEST(sizes)
 
 	ck_assert_str_eq(cpcmd_size(cases[_i].bytes, text), cases[_i].text);
 }
-END_TEST
 
-START_TEST(dates)
+TEST_LOOP(dates, 0, 8)
 {
 	static const struct { uint64_t tod; struct clock_time time; } cases[] = {
 		{ 0, { 1900, 1, 1, 0, 0, 0, 1 } },
@@ -352,34 +304,38 @@ START_TEST(dates)
 	ck_assert_uint_eq(t.second, e->second);
 	ck_assert_uint_eq(t.weekday, e->weekday);
 }
-END_TEST
 
-int main(void)
+CASE("classes", NULL, NULL);
+
+TEST(classes)
 {
-	Suite *suite = suite_create("command.dispatch");
-	TCase *t = tcase_create("dispatch");
-	TCase *own = tcase_create("classes");
+	static const char *const class_g[] = { "class", "G", NULL };
 
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	tcase_add_test(t, unknown);
-	tcase_add_test(t, nothing);
-	tcase_add_loop_test(t, abbreviation, 0, sizeof(abbreviations) / sizeof(abbreviations[0]));
-	tcase_add_loop_test(t, query_abbreviation, 0, sizeof(options) / sizeof(options[0]));
-	tcase_add_test(t, several);
-	tcase_add_test(t, many);
-	tcase_add_test(t, longest);
-	tcase_add_test(t, binary);
-	tcase_add_test(t, overflow);
-	tcase_add_test(t, trace);
-	tcase_add_test(t, trace_of_reset);
-	tcase_add_test(t, state);
-	tcase_add_loop_test(t, state_damaged, 0, 6);
-	tcase_add_test(t, numbers);
-	tcase_add_loop_test(t, sizes, 0, 11);
-	tcase_add_loop_test(t, dates, 0, 8);
-	suite_add_tcase(suite, t);
-	tcase_add_test(own, classes);
-	tcase_add_test(own, classes_other);
-	suite_add_tcase(suite, own);
-	return check_run_suite(suite);
+	fx_setup_with(class_g);
+	ck_guest("DEFSEG A 700-7FF SR", 1, UNKNOWN("DEFSEG"));
+	ck_guest("SAVESEG A", 1, UNKNOWN("SAVESEG"));
+	ck_guest("PURGE NSS A", 3, INVALID("PUR", "NSS"));
+	ck_guest("MONITOR SAMPLE START", 1, UNKNOWN("MONITOR"));
+	ck_guest("MSGNOH OPERATOR A", 1, UNKNOWN("MSGNOH"));
+	ck_guest("QUERY NSS", 3, INVALID("CQV", "NSS"));
+	ck_guest("QUERY MONITOR", 3, INVALID("CQV", "MONITOR"));
+	ck_guest("QUERY USERID", 0, "LINUX001 AT ZVMLAB\n");
+	run_as(CPCMD_OPERATOR, "QUERY NSS", 0);
+	fx_teardown();
+}
+
+TEST(classes_other)
+{
+	static const char *const class_ah[] = { "class", "AH", NULL };
+
+	fx_setup_with(class_ah);
+	ck_guest("TERM HOLD ON", 1, UNKNOWN("TERM"));
+	ck_guest("SMSG OPERATOR A", 1, UNKNOWN("SMSG"));
+	ck_guest("DEF STOR 4M", 1, UNKNOWN("DEF"));
+	ck_guest("SET RUN ON", 3, INVALID("CFS", "RUN"));
+	ck_guest("Q CON", 3, INVALID("CQV", "CON"));
+	run_as(CPCMD_GUEST, "Q TIME", 0);
+	run_as(CPCMD_GUEST, "Q MON", 0);
+	run_as(CPCMD_GUEST, "MONITOR SAMPLE ENABLE ALL", 0);
+	fx_teardown();
 }

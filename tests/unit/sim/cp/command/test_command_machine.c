@@ -28,7 +28,9 @@ static void ck_asked(unsigned int count, const char *what)
 	}
 }
 
-START_TEST(restart)
+CASE("command_machine", fx_setup, fx_teardown);
+
+TEST(restart)
 {
 	ck_operator("SYSTEM RESTART", 0, "");
 	ck_asked(1, "restart");
@@ -41,18 +43,16 @@ START_TEST(restart)
 	ck_guest("SYSTEM RESTART", 1, UNKNOWN("SYSTEM"));
 	ck_asked(0, "");
 }
-END_TEST
 
-START_TEST(logoff)
+TEST(logoff)
 {
 	ck_operator("LOGOFF", 0, "");
 	ck_asked(1, "logoff");
 	ck_operator("LOGOFF HOLD", 3, EXTRA("LOG", "HOLD"));
 	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
 }
-END_TEST
 
-START_TEST(signal_shutdown)
+TEST(signal_shutdown)
 {
 	ck_guest("SIGNAL SHUTDOWN *", 1, UNKNOWN("SIGNAL"));
 	ck_operator("SIGNAL SHUTDOWN LINUX001", 0, "");
@@ -77,19 +77,17 @@ START_TEST(signal_shutdown)
 	ck_guest("SIGNAL SHUTDOWN *", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
 }
-END_TEST
 
 /* An emulator need not be able to do it: who watches is told of it. */
-START_TEST(emulator_that_cannot)
+TEST(emulator_that_cannot)
 {
 	fx.cp->host.machine = NULL;
 	ck_operator("LOGOFF", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
 	ck_assert_str_eq(fx.last_text, "logoff");
 }
-END_TEST
 
-START_TEST(fault)
+TEST(fault)
 {
 	const struct fault_rule rule = { .point = FAULT_MACHINE_REQUEST, .path = FAULT_ANY_PATH,
 					 .when = FAULT_ALWAYS, .times = 1, .kind = FAULT_DROP };
@@ -100,15 +98,4 @@ START_TEST(fault)
 	ck_asked(0, "");
 	ck_operator("LOGOFF", 0, "");
 	ck_asked(1, "logoff");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		restart, logoff, signal_shutdown, emulator_that_cannot, fault,
-	};
-
-	return check_run("command_machine", fx_setup, fx_teardown, tests,
-			 sizeof(tests) / sizeof(tests[0]));
 }

@@ -74,7 +74,11 @@ static struct iucv_user *connect_peer(const char *name, uint8_t wants)
 	return user;
 }
 
-START_TEST(inactive)
+FX_REPLAY_TRACES;
+
+CASE("monitor", fx_setup, fx_teardown);
+
+TEST(inactive)
 {
 	ck_guest("QUERY MONITOR", 0, EVENT_INACTIVE SAMPLE_INACTIVE);
 	ck_guest("Q MON EVENT", 0, EVENT_INACTIVE);
@@ -82,9 +86,8 @@ START_TEST(inactive)
 	ck_guest("Q MON X", 3, INVALID("MOQ", "X"));
 	ck_guest("Q MON EVENT X", 3, EXTRA("MOQ", "X"));
 }
-END_TEST
 
-START_TEST(start_pending)
+TEST(start_pending)
 {
 	struct iucv_user *user;
 
@@ -99,9 +102,8 @@ START_TEST(start_pending)
 	ck_assert_mem_eq(run_as(CPCMD_GUEST, "Q MON SAMPLE", 0), "MONITOR SAMPLE ACTIVE\n", 22);
 	iucv_user_destroy(fx.cp, user);
 }
-END_TEST
 
-START_TEST(start_active)
+TEST(start_active)
 {
 	struct iucv_user *user[2];
 
@@ -137,7 +139,6 @@ START_TEST(start_active)
 	iucv_user_destroy(fx.cp, user[1]);
 	iucv_user_destroy(fx.cp, user[0]);
 }
-END_TEST
 
 /* Every domain by its shortest abbreviation; one character less is refused. */
 static const struct {
@@ -184,7 +185,7 @@ static void domain_command(char text[64], const char *verb, bool event, const ch
 	snprintf(text, 64, "MONITOR %s %s %s%s", event ? "EVENT" : "SAMPLE", verb, name, operands);
 }
 
-START_TEST(domain)
+TEST_EACH(domain, domains)
 {
 	const char *name = domains[_i].name;
 	char text[64], less[16];
@@ -214,9 +215,8 @@ START_TEST(domain)
 		ck_assert_uint_eq(settings->domains, always);
 	}
 }
-END_TEST
 
-START_TEST(domains_all)
+TEST(domains_all)
 {
 	const struct mon_settings *sample = monitor_settings(fx.cp, false);
 	const struct mon_settings *event = monitor_settings(fx.cp, true);
@@ -244,9 +244,8 @@ START_TEST(domains_all)
 	ck_guest("MON SAMPLE ENABLE STOR ALL", 3, EXTRA("MNC", "ALL"));
 	ck_assert_uint_eq(sample->domains, sample_on);
 }
-END_TEST
 
-START_TEST(settings)
+TEST(settings)
 {
 	const struct mon_settings *sample = monitor_settings(fx.cp, false);
 	const struct mon_settings *event = monitor_settings(fx.cp, true);
@@ -279,7 +278,6 @@ START_TEST(settings)
 	ck_assert_uint_eq(event->partition_pages, 300);
 	ck_assert_uint_eq(event->block, 1);
 }
-END_TEST
 
 #define RANGE(from, to) \
 	"HCPMNC026E Operand missing or invalid - from " from " to " to " seconds are possible\n"
@@ -342,26 +340,8 @@ static const struct {
 	{ "MONITOR EVENT START X", 3, INVALID("MNC", "X") },
 };
 
-START_TEST(refused)
+TEST_EACH(refused, bad)
 {
 	ck_guest(bad[_i].text, bad[_i].rc, bad[_i].reply);
 	ck_guest("QUERY MONITOR", 0, EVENT_INACTIVE SAMPLE_INACTIVE);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("command.monitor");
-	TCase *t = tcase_create("monitor");
-
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	tcase_add_test(t, inactive);
-	tcase_add_test(t, start_pending);
-	tcase_add_test(t, start_active);
-	tcase_add_loop_test(t, domain, 0, sizeof(domains) / sizeof(domains[0]));
-	tcase_add_test(t, domains_all);
-	tcase_add_test(t, settings);
-	tcase_add_loop_test(t, refused, 0, sizeof(bad) / sizeof(bad[0]));
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

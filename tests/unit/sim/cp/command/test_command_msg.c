@@ -18,8 +18,10 @@ static void remember(struct cp *cp, struct iucv_user *user, void *opaque,
 
 static const struct iucv_user_ops peer_ops = { .event = remember };
 
+CASE("msg", fx_setup, fx_teardown);
+
 /* A peer has no use for *MSG: its messages are events. */
-START_TEST(peer_connects)
+TEST(peer_connects)
 {
 	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL);
 	struct iucv_parm parm = { .vmid = "*MSG", .msglim = 255 };
@@ -29,9 +31,8 @@ START_TEST(peer_connects)
 	ck_assert_int_eq(last_type, IUCV_SEVERED);
 	ck_assert_int_eq(last_ipuser, 0);
 }
-END_TEST
 
-START_TEST(to_users)
+TEST(to_users)
 {
 	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL));
 	ck_guest("MSG PEER  Hello, World ", 0, "");
@@ -52,7 +53,6 @@ START_TEST(to_users)
 	ck_assert_int_eq(msg_send(fx.cp, "ME", "PEER", "x", MSG_PLAIN), 0);
 	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM ME      : x");
 }
-END_TEST
 
 static const char *by_peer(const char *classes, const char *text, int rc)
 {
@@ -66,7 +66,7 @@ static const char *by_peer(const char *classes, const char *text, int rc)
 	return reply;
 }
 
-START_TEST(by_a_peer)
+TEST(by_a_peer)
 {
 	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL));
 	by_peer("G", "SMSG OPERATOR Hello", 0);
@@ -84,10 +84,9 @@ START_TEST(by_a_peer)
 	/* What a peer does is no event: it knows. */
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 0);
 }
-END_TEST
 
 /* What acts on a virtual machine acts on the issuer's, and a peer has none. */
-START_TEST(a_peer_has_no_machine)
+TEST_LOOP(a_peer_has_no_machine, 0, 9)
 {
 	static const struct { const char *text; int rc; const char *reply; } machine[] = {
 		{ "TERM HOLD ON", 1, UNKNOWN("TERM") },
@@ -105,9 +104,8 @@ START_TEST(a_peer_has_no_machine)
 	ck_assert_str_eq(by_peer("ABCDEFG", machine[_i].text, machine[_i].rc), machine[_i].reply);
 	ck_assert_uint_eq(msg_smsg(fx.cp), 0);
 }
-END_TEST
 
-START_TEST(bad_users)
+TEST(bad_users)
 {
 	ck_guest("MSG", 20, "HCPMSG020E Userid missing or invalid\n");
 	ck_guest("SMSG", 20, "HCPSMS020E Userid missing or invalid\n");
@@ -117,20 +115,4 @@ START_TEST(bad_users)
 	ck_guest("SMSG *MONITOR A", 45, "HCPSMS045E *MONITOR not logged on\n");
 	ck_guest("MSG NOBODYATALL A", 45, "HCPMSG045E NOBODYATALL not logged on\n");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("command.msg");
-	TCase *t = tcase_create("msg");
-
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	tcase_add_test(t, peer_connects);
-	tcase_add_test(t, to_users);
-	tcase_add_test(t, by_a_peer);
-	tcase_add_loop_test(t, a_peer_has_no_machine, 0, 9);
-	tcase_add_test(t, bad_users);
-	suite_add_tcase(suite, t);
-	return check_run_suite(suite);
 }

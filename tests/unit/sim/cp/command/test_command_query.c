@@ -10,7 +10,9 @@
 
 static const struct iucv_user_ops no_ops;
 
-START_TEST(console)
+CASE("query", fx_setup, fx_teardown);
+
+TEST(console)
 {
 	const char *reply = run_as(CPCMD_GUEST, "QUERY CONSOLE", 0), *subchannel;
 
@@ -29,33 +31,15 @@ START_TEST(console)
 	ck_assert_str_eq(subchannel + 13, "0000\n");
 	ck_guest("Q CONS X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
-START_TEST(userid)
+TEST(userid)
 {
 	ck_guest("QUERY USERID", 0, "LINUX001 AT ZVMLAB\n");
 	ck_operator("QUERY USERID", 0, "LINUX001 AT ZVMLAB\n");
 	ck_guest("QUERY USERID X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
-START_TEST(short_userid)
-{
-	static const char *const with[] = { "userid", "ME", "console", "01F", "level", "6.4.0",
-					    NULL };
-
-	fx_setup_with(with);
-	/* Linux takes the first eight characters. */
-	ck_guest("QUERY USERID", 0, "ME       AT ZVMLAB\n");
-	ck_assert_mem_eq(run_as(CPCMD_GUEST, "QUERY CONSOLE", 0), "CONS 001F ON", 12);
-	ck_assert_mem_eq(run_as(CPCMD_GUEST, "QUERY CPLEVEL", 0), "z/VM Version 6 Release 4.0,",
-			 27);
-	ck_guest("QUERY NAMES", 0, "ME       - DSC , OPERATOR - DSC\n");
-	fx_teardown();
-}
-END_TEST
-
-START_TEST(cplevel)
+TEST(cplevel)
 {
 	const char *const reply = "z/VM Version 7 Release 3.0, service level 0000 (64-bit)\n"
 				  "Generated at 2015-12-15 13:24:57 UTC\n"
@@ -68,9 +52,8 @@ START_TEST(cplevel)
 	ck_guest("Q CPLEVEL", 0, reply);
 	ck_guest("Q CPLEVEL X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
-START_TEST(time)
+TEST(time)
 {
 	ck_guest("Q TIME", 0,
 		 "TIME IS 13:24:57 UTC TUESDAY 12/15/15\n"
@@ -86,9 +69,8 @@ START_TEST(time)
 		 "CONNECT= 00:00:00 VIRTCPU= 000:00.00 TOTCPU= 000:00.00\n");
 	ck_guest("Q TIME NOW", 3, EXTRA("CQV", "NOW"));
 }
-END_TEST
 
-START_TEST(privclass)
+TEST(privclass)
 {
 	ck_guest("Q PRIVCLASS", 0,
 		 "Privilege classes for user LINUX001\n"
@@ -102,9 +84,8 @@ START_TEST(privclass)
 		    "The privilege classes are not locked against changes.\n");
 	ck_guest("Q PRIV LINUX001", 3, EXTRA("CQV", "LINUX001"));
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	char peer[] = "PEER0";
 
@@ -120,9 +101,8 @@ START_TEST(names)
 		 "OPERATOR - DSC\n");
 	ck_guest("Q NAMES X", 3, EXTRA("CQU", "X"));
 }
-END_TEST
 
-START_TEST(users)
+TEST(users)
 {
 	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 1, &no_ops, NULL));
 	ck_guest("Q USER PEER", 0, "PEER     - DSC\n");
@@ -137,23 +117,21 @@ START_TEST(users)
 	ck_guest("Q U", 26, MISSING("CQU"));
 	ck_guest("Q PEER X", 3, EXTRA("CQU", "X"));
 }
-END_TEST
 
-START_TEST(operands)
+TEST(operands)
 {
 	ck_guest("QUERY", 26, MISSING("CQV"));
 	ck_guest("QUERY V", 26, MISSING("CQV"));
 	ck_guest("QUERY V X", 3, INVALID("CQV", "X"));
 	ck_guest("QUERY STORAGE", 3, INVALID("CQV", "STORAGE"));
 }
-END_TEST
 
 #define TERM_1 "LINEND # , LINEDEL [ , CHARDEL @ , ESCAPE \" , TABCHAR OFF\n"
 #define TERM_2 "LINESIZE 080, ATTN OFF, APL OFF, TEXT OFF, MODE CP , HILIGHT OFF\n"
 #define TERM_3 "BREAKIN IMMED, BRKKEY PA1, SCRNSAVE OFF\n"
 #define TERM_4 "AUTOCR ON , MORE 050 010, HOLD ON , TIMESTAMP OFF, SYS3270 OFF, PROMPT VM \n"
 
-START_TEST(terminal)
+TEST(terminal)
 {
 	ck_guest("QUERY TERM", 0, TERM_1 TERM_2 TERM_3 TERM_4);
 	/* What Linux does at boot; the word would change its console driver. */
@@ -164,9 +142,8 @@ START_TEST(terminal)
 	ck_assert_ptr_null(strstr(run_as(CPCMD_GUEST, "QUERY TERM", 0), "CONMODE"));
 	ck_guest("QUERY TERM X", 3, EXTRA("CQT", "X"));
 }
-END_TEST
 
-START_TEST(terminal_set)
+TEST(terminal_set)
 {
 	ck_guest("TERMINAL LINEND OFF LINEDEL ! CHARDEL ON ESCAPE \\ TABCHAR %", 0, "");
 	ck_guest("TERM LINESIZE OFF ATTN ON APL ON TEXT ON MODE VM HILIGHT ON", 0, "");
@@ -183,10 +160,9 @@ START_TEST(terminal_set)
 	ck_assert_mem_eq(run_as(CPCMD_GUEST, "Q TERM", 0), "LINEND # ,", 10);
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "Q TERM", 0), "LINESIZE 132,"));
 }
-END_TEST
 
 /* Each setting is shown in its own place. */
-START_TEST(terminal_one_by_one)
+TEST(terminal_one_by_one)
 {
 	static const char *const switches[] = {
 		"ATTN", "APL", "TEXT", "HILIGHT", "SCRNSAVE", "AUTOCR", "HOLD", "TIMESTAMP", "SYS3270",
@@ -205,10 +181,9 @@ START_TEST(terminal_one_by_one)
 		}
 	}
 }
-END_TEST
 
 /* The capitals are the shortest form; one letter less is another word. */
-START_TEST(terminal_abbreviated)
+TEST(terminal_abbreviated)
 {
 	static const struct { const char *name, *value; } words[] = {
 		{ "LINENd", "#" }, { "LINEDel", "[" }, { "CHARDel", "@" }, { "ESCape", "X" },
@@ -233,9 +208,8 @@ START_TEST(terminal_abbreviated)
 		}
 	}
 }
-END_TEST
 
-START_TEST(terminal_bad)
+TEST(terminal_bad)
 {
 	ck_guest("TERM", 26, MISSING("TRM"));
 	ck_guest("TERM HOLD", 26, MISSING("TRM"));
@@ -253,9 +227,8 @@ START_TEST(terminal_bad)
 	ck_guest("TERM APL ON TEXT MAYBE", 3, INVALID("TRM", "MAYBE"));
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "Q TERM", 0), "APL ON , TEXT OFF,"));
 }
-END_TEST
 
-START_TEST(set)
+TEST(set)
 {
 	ck_guest("Q SET", 0, "RUN OFF, SMSG OFF\n");
 	ck_guest("SET SMSG IUCV", 0, "");
@@ -275,31 +248,20 @@ START_TEST(set)
 	ck_guest("SET SMSG ON X", 3, EXTRA("CFS", "X"));
 	ck_guest("Q SET", 0, "RUN OFF, SMSG OFF\n");
 }
-END_TEST
 
-int main(void)
+CASE("configured", NULL, NULL);
+
+TEST(short_userid)
 {
-	Suite *suite = suite_create("command.query");
-	TCase *t = tcase_create("query");
-	TCase *own = tcase_create("configured");
+	static const char *const with[] = { "userid", "ME", "console", "01F", "level", "6.4.0",
+					    NULL };
 
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	tcase_add_test(t, console);
-	tcase_add_test(t, userid);
-	tcase_add_test(t, cplevel);
-	tcase_add_test(t, time);
-	tcase_add_test(t, privclass);
-	tcase_add_test(t, names);
-	tcase_add_test(t, users);
-	tcase_add_test(t, operands);
-	tcase_add_test(t, terminal);
-	tcase_add_test(t, terminal_set);
-	tcase_add_test(t, terminal_one_by_one);
-	tcase_add_test(t, terminal_abbreviated);
-	tcase_add_test(t, terminal_bad);
-	tcase_add_test(t, set);
-	suite_add_tcase(suite, t);
-	tcase_add_test(own, short_userid);
-	suite_add_tcase(suite, own);
-	return check_run_suite(suite);
+	fx_setup_with(with);
+	/* Linux takes the first eight characters. */
+	ck_guest("QUERY USERID", 0, "ME       AT ZVMLAB\n");
+	ck_assert_mem_eq(run_as(CPCMD_GUEST, "QUERY CONSOLE", 0), "CONS 001F ON", 12);
+	ck_assert_mem_eq(run_as(CPCMD_GUEST, "QUERY CPLEVEL", 0), "z/VM Version 6 Release 4.0,",
+			 27);
+	ck_guest("QUERY NAMES", 0, "ME       - DSC , OPERATOR - DSC\n");
+	fx_teardown();
 }

@@ -17,7 +17,9 @@ static void with_classes(const char *classes)
 	fx_setup_with((const char *const[]){ "class", classes, "directory", "IUCV *ACCOUNT", NULL });
 }
 
-START_TEST(query)
+CASE("command_recording", rec_setup, fx_teardown);
+
+TEST(query)
 {
 	uint16_t path;
 
@@ -39,10 +41,9 @@ START_TEST(query)
 	ck_guest("Q REC", 0, HEAD SYSTEM "ACCOUNT  OFF 00000000 020 LINUX001 ACTIVE\n");
 	ck_guest("Q REC X", 3, EXTRA("CRC", "X"));
 }
-END_TEST
 
 /* Records that wait keep recording from being switched on, and PURGE in one go does not help. */
-START_TEST(on_with_records)
+TEST(on_with_records)
 {
 	ck_guest("RECORDING ACCOUNT ON", 0, NEW DONE);
 	rec_made(REC_ACCOUNT, "a", 2);
@@ -55,9 +56,8 @@ START_TEST(on_with_records)
 	ck_guest("RECORDING ACCOUNT ON", 0, DONE);
 	rec_made(REC_ACCOUNT, "c", 2);
 }
-END_TEST
 
-START_TEST(operands)
+TEST(operands)
 {
 	ck_guest("RECORDING", 26, MISSING("CRC"));
 	ck_guest("RECORDING DISK", 3, INVALID("CRC", "DISK"));
@@ -82,10 +82,9 @@ START_TEST(operands)
 	ck_guest("RECORDING EREP ON LIMIT 999", 0, NEW DONE);
 	ck_guest("QUERY RECORDING", 0, HEAD SYSTEM "EREP     ON  00000000 999 LINUX001 INACTIVE\n");
 }
-END_TEST
 
 /* A or B: any queue, all without QID.  C, E or F: one's own.  Others: the command is unknown. */
-START_TEST(classes)
+TEST(classes)
 {
 	ck_guest("RECORDING EREP ON QID *", 3, INVALID("CRC", "QID"));
 	with_classes("G");
@@ -101,10 +100,9 @@ START_TEST(classes)
 					    "SYMPTOM  ON  00000000 002 OPERSYMP INACTIVE\n"
 					    "SYMPTOM  ON  00000000 002 LINUX001 INACTIVE\n");
 }
-END_TEST
 
 /* IBM's "QUERY COMMANDS": the classes in which the issuer may give the command. */
-START_TEST(commands)
+TEST(commands)
 {
 	ck_guest("QUERY COMMAND RECORDING ", 0, "RECORDING IBMCLASS=E\n");
 	ck_operator("QUERY COMMANDS RECORDING", 0, "RECORDING IBMCLASS=A,B,C,E,F\n");
@@ -117,9 +115,8 @@ START_TEST(commands)
 				"LINK         \nMESSAGE      MSG          SMSG         SYSTEM       CPU          "
 				"XAUTOLOG     \nLOGOFF       COMMANDS     \n");
 }
-END_TEST
 
-START_TEST(acnt)
+TEST(acnt)
 {
 	struct rec_sent sent;
 	uint16_t path;
@@ -148,10 +145,9 @@ START_TEST(acnt)
 				  "SYMPTOM  ON  00000000 002 OPERSYMP INACTIVE\n"
 				  "ACCOUNT  ON  00000002 020 LINUX001 PENDING\n");
 }
-END_TEST
 
 /* At each multiple of the limit the operator and the retriever are told. */
-START_TEST(limit)
+TEST(limit)
 {
 	ck_operator("RECORDING EREP LIMIT 0", 0, DONE);
 	rec_made(REC_LOGREC, "a", 1);
@@ -170,15 +166,4 @@ START_TEST(limit)
 	ck_assert_str_eq(fx.last_name, "LINUX001");
 	ck_assert_str_eq(fx.last_text,
 			 "HCPCRC8083I Accounting records are accumulating for userid LINUX001");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		query, on_with_records, operands, classes, commands, acnt, limit,
-	};
-
-	return check_run("command_recording", rec_setup, fx_teardown, tests,
-			 sizeof(tests) / sizeof(tests[0]));
 }

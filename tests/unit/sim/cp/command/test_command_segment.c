@@ -14,7 +14,9 @@
 	"HCPNSS440I Saved segment " name " was successfully saved in fileid " id ".\n"
 #define HOUR ((UINT64_C(3600) * 1000000) << 12)
 
-START_TEST(query)
+CASE("segment", fx_setup, fx_teardown);
+
+TEST(query)
 {
 	ck_guest("Q NSS", 0, LIST_HEAD MONDCSS_LIST);
 	ck_guest("Q NSS ALL", 0, LIST_HEAD MONDCSS_LIST);
@@ -29,9 +31,8 @@ START_TEST(query)
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "Q NSS MAP", 0), " R  00002 "));
 	dcss_find(fx.cp, "MONDCSS")->users = 0;
 }
-END_TEST
 
-START_TEST(query_bad)
+TEST(query_bad)
 {
 	ck_guest("Q NSS NAME", 26, MISSING("QNS"));
 	ck_guest("Q NSS NAME TOOLONGNAME", 3, INVALID("QNS", "TOOLONGNAME"));
@@ -44,9 +45,8 @@ START_TEST(query_bad)
 	ck_guest("Q NSS NAME NOSUCH", 44, "HCPQNS044E Saved segment NOSUCH does not exist.\n");
 	ck_guest("Q NSS NAME NOSUCH MAP", 44, "HCPQNS044E Saved segment NOSUCH does not exist.\n");
 }
-END_TEST
 
-START_TEST(define_save)
+TEST(define_save)
 {
 	/* CP's IPL: the time of the files that the configuration defines. */
 	cp_reset(fx.cp);
@@ -66,10 +66,9 @@ START_TEST(define_save)
 		 "0002 DATA     DCSS       N/A    00710  00710   EN  A  00000    N/A      N/A\n"
 		 "0002 DATA     DCSS       N/A    00711  00711   SR  A  00000    N/A      N/A\n");
 }
-END_TEST
 
 /* The way Linux saves a segment: the old file goes, unless somebody uses it. */
-START_TEST(redefine)
+TEST(redefine)
 {
 	ck_guest("DEFSEG DATA 700-7FF SN\nSAVESEG DATA", 0,
 		 DEFINED("DATA", "0002") SAVED("DATA", "0002"));
@@ -83,9 +82,8 @@ START_TEST(redefine)
 		 LIST_HEAD
 		 "*NSS    0003 NSS  R  0257 12/15 13:24:57 DATA     DCSS     LINUX001\n");
 }
-END_TEST
 
-START_TEST(records)
+TEST(records)
 {
 	/* More pages than RECS has digits for; all types but the saved ones count as none. */
 	ck_guest("DEFSEG A 800-803 SW 804 EW 805-806 SR 807 ER 808 SN 809 SC", 0,
@@ -93,9 +91,8 @@ START_TEST(records)
 	ck_guest("Q NSS NAME A", 0,
 		 LIST_HEAD "*NSS    0002 NSS  S  0009 12/15 13:24:57 A        DCSS     LINUX001\n");
 }
-END_TEST
 
-START_TEST(define_bad)
+TEST_LOOP(define_bad, 0, 16)
 {
 	static const struct { const char *text; int rc; const char *reply; } cases[] = {
 		{ "DEFSEG", 26, MISSING("NSD") },
@@ -123,9 +120,8 @@ START_TEST(define_bad)
 		ck_assert_mem_eq(reply, "HCPNSD435E segment A ", 21);
 	ck_assert_ptr_null(dcss_find(fx.cp, "A"));
 }
-END_TEST
 
-START_TEST(save_bad)
+TEST(save_bad)
 {
 	ck_guest("SAVESEG", 26, MISSING("NSS"));
 	ck_guest("SAVESEG TOOLONGNAME", 3, INVALID("NSS", "TOOLONGNAME"));
@@ -137,9 +133,8 @@ START_TEST(save_bad)
 	ck_guest("DEFSEG A 700 SR", 435,
 		 "HCPNSD435E segment A is defined but not saved: save or purge it first\n");
 }
-END_TEST
 
-START_TEST(purge)
+TEST(purge)
 {
 	ck_guest("PURGE NSS NOSUCH", 0, "NO FILES PURGED\n");
 	ck_guest("DEFSEG A 700 SR\nPUR NSS A", 0, DEFINED("A", "0002") "0001 FILE PURGED\n");
@@ -153,9 +148,8 @@ START_TEST(purge)
 	ck_guest("PURGE NSS NAME A B", 3, EXTRA("PUR", "B"));
 	ck_guest("PURGE NSS TOOLONGNAME", 3, INVALID("PUR", "TOOLONGNAME"));
 }
-END_TEST
 
-START_TEST(purge_in_use)
+TEST(purge_in_use)
 {
 	struct dcss *segment = dcss_find(fx.cp, "MONDCSS");
 
@@ -167,10 +161,9 @@ START_TEST(purge_in_use)
 	dcss_use(fx.cp, segment, -1);
 	ck_guest("Q NSS", 0, "NO NSS FILES\n");
 }
-END_TEST
 
 /* Far more files than there are entries for their origin. */
-START_TEST(many)
+TEST(many)
 {
 	for (unsigned int i = 0; i < 3 * CP_MAX_SEGMENTS; i++)
 		run_as(CPCMD_GUEST, "DEFSEG A 700-7FF SR\nSAVESEG A", 0);
@@ -188,25 +181,4 @@ START_TEST(many)
 		 "HCPNSD435E segment B cannot be defined: 32 segments exist, purge one first\n");
 	ck_guest("Q NSS NAME SEG0031", 0,
 		 LIST_HEAD "*NSS    0128 NSS  S  0002 12/15 13:24:57 SEG0031  DCSS     OPERATOR\n");
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("command.segment");
-	TCase *t = tcase_create("segment");
-
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	tcase_add_test(t, query);
-	tcase_add_test(t, query_bad);
-	tcase_add_test(t, define_save);
-	tcase_add_test(t, redefine);
-	tcase_add_test(t, records);
-	tcase_add_loop_test(t, define_bad, 0, 16);
-	tcase_add_test(t, save_bad);
-	tcase_add_test(t, purge);
-	tcase_add_test(t, purge_in_use);
-	tcase_add_test(t, many);
-	suite_add_tcase(suite, t);
-	return check_run_suite(suite);
 }

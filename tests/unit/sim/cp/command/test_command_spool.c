@@ -7,7 +7,11 @@
 #define FILE_A "OPERATOR 0001 A PUN 00000001 001 NONE 12/15 13:24:57 A         TEXT     LINUX001\n"
 #define FILE_B "OPERATOR 0002 B PUN 00000001 001 USER 12/15 13:24:57 B         TEXT     LINUX001\n"
 
-START_TEST(query)
+FX_REPLAY_TRACES;
+
+CASE("spool", spool_setup, fx_teardown);
+
+TEST(query)
 {
 	ck_guest("QUERY RDR ALL", 0, "NO RDR FILES\n");
 	ck_guest("QUERY PUN * ALL", 0, "NO PUN FILES\n");
@@ -22,10 +26,9 @@ START_TEST(query)
 	ck_operator("Q R LINUX001 1 ALL", 0, ALL_HEAD FILE_A);
 	ck_operator("Q R ALL", 0, "NO RDR FILES\n");
 }
-END_TEST
 
 /* Where vmur of s390-tools 2.16 takes class, hold status, name and type from. */
-START_TEST(columns)
+TEST(columns)
 {
 	const char *reply;
 
@@ -48,9 +51,8 @@ START_TEST(columns)
 	reply = run_as(CPCMD_GUEST, "CLOSE D PURGE\nSPOOL D NOCONT\nCLOSE D", 0);
 	ck_assert_str_eq(reply, "");
 }
-END_TEST
 
-START_TEST(purge)
+TEST(purge)
 {
 	spool_send_two();
 	ck_guest("PURGE * RDR 7", 0, "NO FILES PURGED\n");
@@ -66,9 +68,8 @@ START_TEST(purge)
 	spool_send_two();
 	ck_guest("PURGE ALL", 0, "0002 FILES PURGED\n");
 }
-END_TEST
 
-START_TEST(order)
+TEST(order)
 {
 	spool_send_two();
 	spool_send("C", "c", 'C', false);
@@ -91,9 +92,8 @@ START_TEST(order)
 	ck_guest("ORDER", 26, MISSING("CSO"));
 	ck_guest("ORDER NSS 1", 3, INVALID("CSO", "NSS"));
 }
-END_TEST
 
-START_TEST(change)
+TEST(change)
 {
 	spool_send_two();
 	ck_guest("CHANGE * READER 2 NOHOLD", 0, "0001 FILE CHANGED\n");
@@ -112,9 +112,8 @@ START_TEST(change)
 	ck_guest("CHANGE RDR 1 NAME A B C", 3, EXTRA("CSG", "C"));
 	ck_guest("CHANGE RDR 1 NAME TOOLONGNAME", 3, INVALID("CSG", "TOOLONGNAME"));
 }
-END_TEST
 
-START_TEST(transfer)
+TEST(transfer)
 {
 	spool_send_two();
 	ck_guest("TRANSFER RDR 1 TO NOBODY", 53, "HCPCST053E NOBODY not in CP directory\n");
@@ -133,9 +132,8 @@ START_TEST(transfer)
 	/* Its number is free, and so it keeps it. */
 	ck_assert_str_eq(spool_info("LINUX001", SPOOL_PUN, 2).name, "B");
 }
-END_TEST
 
-START_TEST(settings)
+TEST(settings)
 {
 	struct spool_file_info info;
 
@@ -169,9 +167,8 @@ START_TEST(settings)
 	ck_guest("TAG DEV 9 x", 40, "HCPTAG040E Device 9 does not exist\n");
 	ck_guest("TAG", 26, MISSING("TAG"));
 }
-END_TEST
 
-START_TEST(close_to)
+TEST(close_to)
 {
 	punch("x");
 	ck_guest("CLOSE D TO NOBODY RDR", 53, "HCPCLS053E NOBODY not in CP directory\n");
@@ -194,10 +191,9 @@ START_TEST(close_to)
 	ck_guest("CLOSE D", 0, "");
 	ck_guest("SPOOL D NOCONT\nCLOSE D PURGE\nPURGE PUN ALL", 0, "0001 FILE PURGED\n");
 }
-END_TEST
 
 /* Of the answer Linux' vmur reads whether there is such a user. */
-START_TEST(link)
+TEST(link)
 {
 	ck_guest("LINK OPERATOR", 22,
 		 "HCPLNM022E A virtual device number was not supplied or it was invalid.\n");
@@ -207,20 +203,4 @@ START_TEST(link)
 	ck_guest("LINK OPERATOR 191 191 RR", 107,
 		 "HCPLNM107E OPERATOR 191 not linked; no device\n");
 	ck_guest("LINK * 0191", 107, "HCPLNM107E LINUX001 0191 not linked; no device\n");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		query, columns, purge, order, change, transfer, settings, close_to, link,
-	};
-	Suite *suite = suite_create("command.spool");
-	TCase *t = tcase_create("spool");
-
-	tcase_add_checked_fixture(t, spool_setup, fx_teardown);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

@@ -25,25 +25,19 @@
 #define SENT(to, as, flags) \
 	"PUN FILE 0001 SENT TO   " to " AS  " as " RECS 0001 CPY  001 A " flags "\n"
 
-START_TEST(all_unit_record_devices)
+FX_REPLAY_TRACES;
+
+CASE("devices", spool_setup, fx_teardown);
+
+TEST(all_unit_record_devices)
 {
 	ck_guest("QUERY VIRTUAL UR", 0, READER_AT_FIRST PUNCH_AT_FIRST PRINTER_LINES);
 	ck_guest("QUERY VIRTUAL UR 00D", 3, EXTRA("QVD", "00D"));
 	ck_guest("QUERY VIRTUAL 00D X", 3, EXTRA("QVD", "X"));
 	ck_guest("QUERY VIRTUAL NSS", 3, INVALID("CQV", "NSS"));
 }
-END_TEST
 
-START_TEST(no_unit_record_devices)
-{
-	ck_guest("QUERY VIRTUAL UR", 3, INVALID("CQV", "UR"));
-	ck_guest("SPOOL PUN HOLD", 40, "HCPCSP040E Device PUN does not exist\n");
-	ck_guest("CLOSE 00D", 40, "HCPCLS040E Device 00D does not exist\n");
-	ck_guest("TAG QUERY DEV RDR", 40, "HCPTAG040E Device RDR does not exist\n");
-}
-END_TEST
-
-START_TEST(open_devices)
+TEST(open_devices)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
 	ck_card("a");
@@ -56,18 +50,16 @@ START_TEST(open_devices)
 	ck_guest("Q V PUN", 0,
 		 PUNCH_LINES("OPEN  ", "NOKEEP", "LINUX001 PUN", "LINUX001", "OFF", "NONAME"));
 }
-END_TEST
 
 /* They are taken, and no setting of the device says so. */
-START_TEST(switches_that_do_nothing)
+TEST(switches_that_do_nothing)
 {
 	ck_guest("SPOOL D EOF NOEOF MSG NOMSG", 0, "");
 	ck_guest("SPOOL C EOF NOEOF MSG NOMSG", 0, "");
 	ck_guest("QUERY VIRTUAL UR", 0, READER_AT_FIRST PUNCH_AT_FIRST PRINTER_LINES);
 }
-END_TEST
 
-START_TEST(labels)
+TEST(labels)
 {
 	ck_guest("SPOOL D DEST room1 DIST bin7 KEEP NAME Only", 0, "");
 	ck_guest("Q V D", 0,
@@ -82,9 +74,8 @@ START_TEST(labels)
 	ck_guest("SPOOL D DIST *", 0, "");
 	ck_guest("Q V D", 0, PUNCH_AT_FIRST);
 }
-END_TEST
 
-START_TEST(the_receiver_set_and_reset)
+TEST(the_receiver_set_and_reset)
 {
 	/* What is behind the receiver and no queue is the next option. */
 	ck_guest("SPOOL D TO OPERATOR KEEP", 0, "");
@@ -98,9 +89,8 @@ START_TEST(the_receiver_set_and_reset)
 	ck_assert_uint_eq(punch("x"), 0x0c);
 	ck_guest("CLOSE D", 0, SENT("LINUX001 PUN", "0001", "NOHOLD NOKEEP"));
 }
-END_TEST
 
-START_TEST(spool_of_wrong_operands)
+TEST(spool_of_wrong_operands)
 {
 	ck_guest("SPOOL", 26, MISSING("CSP"));
 	ck_guest("SPOOL NSS KEEP", 40, "HCPCSP040E Device NSS does not exist\n");
@@ -120,9 +110,8 @@ START_TEST(spool_of_wrong_operands)
 	ck_guest("SPOOL D KEEP NAME ab \tc", 3, INVALID("CSP", ".C"));
 	ck_guest("Q V D", 0, PUNCH_AT_FIRST);
 }
-END_TEST
 
-START_TEST(close_says_otherwise)
+TEST(close_says_otherwise)
 {
 	ck_guest("SPOOL D HOLD KEEP", 0, "");
 	ck_assert_uint_eq(punch("x"), 0x0c);
@@ -139,10 +128,9 @@ START_TEST(close_says_otherwise)
 	ck_guest("CLOSE D", 0, "");
 	ck_guest("CLOSE D EOF", 0, SENT("LINUX001 PUN", "0001", "NOHOLD NOKEEP"));
 }
-END_TEST
 
 /* A name that is wrong ends the command: the file stays open, and what follows is not done. */
-START_TEST(close_with_a_wrong_name)
+TEST(close_with_a_wrong_name)
 {
 	ck_assert_uint_eq(punch("x"), 0x0c);
 	ck_guest("CLOSE D NAME", 26, MISSING("CLS"));
@@ -153,9 +141,8 @@ START_TEST(close_with_a_wrong_name)
 	ck_guest("Q V PUN", 0,
 		 PUNCH_LINES("OPEN  ", "NOKEEP", "LINUX001 PUN", "LINUX001", "OFF", "NONAME"));
 }
-END_TEST
 
-START_TEST(close_of_a_reader)
+TEST(close_of_a_reader)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
 	ck_card("a");
@@ -172,10 +159,9 @@ START_TEST(close_of_a_reader)
 	ck_guest("CLOSE C NOHOLD NOKEEP", 0, "");
 	ck_assert_uint_eq(spool_files(), 0);
 }
-END_TEST
 
 /* A receiver that the device's settings name, and the file's own user. */
-START_TEST(a_receiver_has_too_many_files)
+TEST(a_receiver_has_too_many_files)
 {
 	const struct fault_rule rule = {
 		.point = FAULT_SPOOL_FILE, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
@@ -200,11 +186,10 @@ START_TEST(a_receiver_has_too_many_files)
 		 "HCPCLS439E User LINUX001 spool fileid limit exceeded\n");
 	ck_assert_uint_eq(spool_files(), 2);
 }
-END_TEST
 
 #define CHARACTERS_40 "1234567890123456789012345678901234567890"
 
-START_TEST(tags)
+TEST(tags)
 {
 	const char longest[] = CHARACTERS_40 CHARACTERS_40 CHARACTERS_40 "1234567890123456";
 	char command[200], reply[200];
@@ -229,24 +214,13 @@ START_TEST(tags)
 	ck_guest("TAG DEV D a\tb", 0, "");
 	ck_guest("TAG QUERY DEV D", 0, "a.b\n");
 }
-END_TEST
 
-int main(void)
+CASE("no devices", fx_setup, fx_teardown);
+
+TEST(no_unit_record_devices)
 {
-	const TTest *const tests[] = {
-		all_unit_record_devices, open_devices, switches_that_do_nothing, labels,
-		the_receiver_set_and_reset, spool_of_wrong_operands, close_says_otherwise,
-		close_with_a_wrong_name, close_of_a_reader, a_receiver_has_too_many_files, tags,
-	};
-	Suite *suite = suite_create("command.spool.device");
-	TCase *t = tcase_create("devices"), *none = tcase_create("no devices");
-
-	tcase_add_checked_fixture(t, spool_setup, fx_teardown);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	tcase_add_checked_fixture(none, fx_setup, fx_teardown);
-	tcase_add_test(none, no_unit_record_devices);
-	suite_add_tcase(suite, t);
-	suite_add_tcase(suite, none);
-	return fx_run_and_replay(suite);
+	ck_guest("QUERY VIRTUAL UR", 3, INVALID("CQV", "UR"));
+	ck_guest("SPOOL PUN HOLD", 40, "HCPCSP040E Device PUN does not exist\n");
+	ck_guest("CLOSE 00D", 40, "HCPCLS040E Device 00D does not exist\n");
+	ck_guest("TAG QUERY DEV RDR", 40, "HCPTAG040E Device RDR does not exist\n");
 }

@@ -26,7 +26,11 @@ static void punch_file(const char *spool, unsigned int id)
 	ck_assert(!spool_info("LINUX001", SPOOL_PUN, (int)id).open);
 }
 
-START_TEST(files_are_chosen_by_form_and_destination)
+FX_REPLAY_TRACES;
+
+CASE("files", spool_setup, fx_teardown);
+
+TEST(files_are_chosen_by_form_and_destination)
 {
 	punch_file("SPOOL D FORM BLUE DEST ROOM1", 1);
 	punch_file("SPOOL D FORM BLUE DEST ROOM2", 2);
@@ -49,9 +53,8 @@ START_TEST(files_are_chosen_by_form_and_destination)
 	ck_guest("PURGE PUN DEST ROOM1", 0, "0001 FILE PURGED\n");
 	ck_assert_uint_eq(spool_files(), 0);
 }
-END_TEST
 
-START_TEST(form_and_destination_need_a_name)
+TEST(form_and_destination_need_a_name)
 {
 	spool_send_two();
 	ck_guest("PURGE RDR FORM", 26, MISSING("CSU"));
@@ -62,9 +65,8 @@ START_TEST(form_and_destination_need_a_name)
 	ck_guest("PURGE RDR DEST A\177B", 3, INVALID("CSU", "A.B"));
 	ck_both_there();
 }
-END_TEST
 
-START_TEST(up_to_sixteen_numbers)
+TEST(up_to_sixteen_numbers)
 {
 	spool_send_two();
 	ck_guest("PURGE RDR 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", 3, INVALID("CSU", "17"));
@@ -72,9 +74,8 @@ START_TEST(up_to_sixteen_numbers)
 	ck_guest("PURGE RDR 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", 0, "0002 FILES PURGED\n");
 	ck_assert_uint_eq(spool_files(), 0);
 }
-END_TEST
 
-START_TEST(whose_files)
+TEST(whose_files)
 {
 	spool_send_two();
 	ck_guest("PURGE LINUX001", 26, MISSING("CSU"));
@@ -86,9 +87,8 @@ START_TEST(whose_files)
 	ck_operator("PURGE LINUX001 RDR 2", 0, "0001 FILE PURGED\n");
 	ck_assert_uint_eq(spool_files(), 0);
 }
-END_TEST
 
-START_TEST(order_takes_numbers_on_one_queue)
+TEST(order_takes_numbers_on_one_queue)
 {
 	spool_send_two();
 	ck_guest("ORDER ALL 2", 3, INVALID("CSO", "ALL"));
@@ -101,9 +101,8 @@ START_TEST(order_takes_numbers_on_one_queue)
 	ck_guest("ORDER RDR 2 1", 0, "0001 FILE ORDERED\n");
 	ck_guest("QUERY RDR", 0, SHORT_HEAD("ORIGINID") LINE_B LINE_A);
 }
-END_TEST
 
-START_TEST(change_of_wrong_operands)
+TEST(change_of_wrong_operands)
 {
 	spool_send_two();
 	ck_guest("CHANGE NSS 1 HOLD", 3, INVALID("CSG", "NSS"));
@@ -119,9 +118,8 @@ START_TEST(change_of_wrong_operands)
 	ck_both_there();
 	ck_assert_str_eq(spool_info("LINUX001", SPOOL_RDR, 1).name, "A");
 }
-END_TEST
 
-START_TEST(change_on_all_queues)
+TEST(change_on_all_queues)
 {
 	punch_file("SPOOL D NAME old type", 1);
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 2);
@@ -140,9 +138,8 @@ START_TEST(change_on_all_queues)
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_PUN, 1).spool_class, '7');
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_RDR, 2).spool_class, 'A');
 }
-END_TEST
 
-START_TEST(transfer_of_wrong_operands)
+TEST(transfer_of_wrong_operands)
 {
 	spool_send_two();
 	ck_guest("TRANSFER NSS 1 TO OPERATOR", 3, INVALID("CST", "NSS"));
@@ -155,10 +152,9 @@ START_TEST(transfer_of_wrong_operands)
 	ck_guest("TRANSFER RDR 1 TO OPERATOR RDR NSS", 3, EXTRA("CST", "NSS"));
 	ck_both_there();
 }
-END_TEST
 
 /* Nothing is added to the user's files, however many there may be. */
-START_TEST(transfer_to_oneself)
+TEST(transfer_to_oneself)
 {
 	spool_send_two();
 	spool_limits(fx.cp, SPOOL_PAGES, 2);
@@ -175,9 +171,8 @@ START_TEST(transfer_to_oneself)
 	ck_assert_str_eq(spool_info(OTHER, SPOOL_RDR, 1).name, "A");
 	ck_assert_str_eq(spool_info("LINUX001", SPOOL_RDR, 2).name, "C");
 }
-END_TEST
 
-START_TEST(dates)
+TEST(dates)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
 	ck_guest("QUERY RDR ALL ISODATE", 0, ALL_HEAD("DATE      ") ALL_LINE_A("2015-12-15"));
@@ -191,7 +186,6 @@ START_TEST(dates)
 	ck_guest("QUERY RDR ALL NEVER", 3, INVALID("CSQ", "NEVER"));
 	ck_guest("QUERY RDR CLASS", 28, "HCPCSQ028E Class missing or invalid\n");
 }
-END_TEST
 
 /* A file on the guest's reader queue that the system holds too. */
 static void send_held(bool user)
@@ -206,7 +200,7 @@ static void send_held(bool user)
 	ck_assert_int_gt(spool_put(fx.cp, &put, err, sizeof(err)), 0);
 }
 
-START_TEST(who_holds_a_file_and_what_is_kept)
+TEST(who_holds_a_file_and_what_is_kept)
 {
 	send_held(false);
 	send_held(true);
@@ -225,9 +219,8 @@ START_TEST(who_holds_a_file_and_what_is_kept)
 	ck_assert(spool_info("LINUX001", SPOOL_RDR, 2).system_hold);
 	ck_assert(!spool_info("LINUX001", SPOOL_RDR, 2).user_hold);
 }
-END_TEST
 
-START_TEST(a_file_that_is_read_is_listed_and_left_alone)
+TEST(a_file_that_is_read_is_listed_and_left_alone)
 {
 	spool_send_two();
 	ck_card("a");
@@ -237,10 +230,11 @@ START_TEST(a_file_that_is_read_is_listed_and_left_alone)
 	ck_guest("PURGE RDR 1", 0, "NO FILES PURGED\n");
 	ck_both_there();
 }
-END_TEST
+
+CASE("no spool", fx_setup, fx_teardown);
 
 /* A guest without devices has no files either. */
-START_TEST(without_a_spool)
+TEST(without_a_spool)
 {
 	ck_guest("QUERY RDR ALL", 0, "NO RDR FILES\n");
 	ck_guest("PURGE ALL", 0, "NO FILES PURGED\n");
@@ -248,27 +242,4 @@ START_TEST(without_a_spool)
 	ck_guest("CHANGE ALL HOLD", 0, "NO FILES CHANGED\n");
 	ck_guest("TRANSFER RDR ALL TO OPERATOR", 0, "NO FILES TRANSFERRED\n");
 	ck_guest("QUERY RDR 1", 42, "HCPCSQ042E Spool file 0001 does not exist\n");
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		files_are_chosen_by_form_and_destination, form_and_destination_need_a_name,
-		up_to_sixteen_numbers, whose_files, order_takes_numbers_on_one_queue,
-		change_of_wrong_operands, change_on_all_queues, transfer_of_wrong_operands,
-		transfer_to_oneself, dates, who_holds_a_file_and_what_is_kept,
-		a_file_that_is_read_is_listed_and_left_alone,
-	};
-	Suite *suite = suite_create("command.spool.file");
-	TCase *t = tcase_create("files"), *none = tcase_create("no spool");
-
-	tcase_add_checked_fixture(t, spool_setup, fx_teardown);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	tcase_add_checked_fixture(none, fx_setup, fx_teardown);
-	tcase_add_test(none, without_a_spool);
-	suite_add_tcase(suite, t);
-	suite_add_tcase(suite, none);
-	return fx_run_and_replay(suite);
 }

@@ -8,7 +8,9 @@
 	"--------------------               -------------\n"
 #define CLEARED "Storage cleared - system reset.\n"
 
-START_TEST(query)
+CASE("storage", fx_setup, fx_teardown);
+
+TEST(query)
 {
 	ck_guest("Q V STOR", 0,
 		 "STORAGE = 6M\n"
@@ -19,9 +21,8 @@ START_TEST(query)
 		 "12M.2M                             0000000000C00000 - 0000000000DFFFFF\n");
 	ck_guest("QUERY VIRTUAL STORAGE X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
-START_TEST(config)
+TEST(config)
 {
 	ck_operator("def stor config 0.2m 3m.1m", 0,
 		    "STORAGE = 3M\n"
@@ -37,9 +38,8 @@ START_TEST(config)
 	ck_assert_uint_ge(fx.storage_changes, 1);
 	ck_assert_uint_eq(fx.events[CP_EVENT_RESET], 1);
 }
-END_TEST
 
-START_TEST(plain)
+TEST(plain)
 {
 	ck_guest("DEFINE STORAGE 8M", 0, "STORAGE = 8M\n" CLEARED);
 	ck_guest("Q V STOR", 0, "STORAGE = 8M\n");
@@ -49,9 +49,8 @@ START_TEST(plain)
 	ck_operator("DEFINE STORAGE 16384K", 0, "STORAGE = 16M\n" CLEARED);
 	ck_assert_uint_eq(fx.events[CP_EVENT_RESET], 2);
 }
-END_TEST
 
-START_TEST(bad)
+TEST_LOOP(bad, 0, 13)
 {
 	static const struct { const char *text; int rc; const char *start; } cases[] = {
 		{ "DEF", 26, MISSING("DEF") },
@@ -82,9 +81,8 @@ START_TEST(bad)
 	ck_assert_uint_eq(fx.storage_changes, 0);
 	ck_assert_uint_eq(fx.events[CP_EVENT_RESET], 0);
 }
-END_TEST
 
-START_TEST(after_ipl)
+TEST(after_ipl)
 {
 	static const char refused[] = "HCPDST013E Conflicting option - storage can be defined "
 				      "only before the guest is IPLed\n";
@@ -101,20 +99,4 @@ START_TEST(after_ipl)
 		    EXTENTS_HEAD
 		    "0.4M                               0000000000000000 - 00000000003FFFFF\n"
 		    CLEARED);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("command.storage");
-	TCase *t = tcase_create("storage");
-
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	tcase_add_test(t, query);
-	tcase_add_test(t, config);
-	tcase_add_test(t, plain);
-	tcase_add_loop_test(t, bad, 0, 13);
-	tcase_add_test(t, after_ipl);
-	suite_add_tcase(suite, t);
-	return check_run_suite(suite);
 }

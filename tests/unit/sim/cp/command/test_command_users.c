@@ -12,6 +12,8 @@ static void setup(void)
 	fx_setup_with((const char *const[]){ "cpus", "3", NULL });
 }
 
+CASE("users", setup, fx_teardown);
+
 static void describe(const char *name, uint32_t share, uint32_t share_max, uint8_t capped)
 {
 	const struct guest_description guest = {
@@ -23,7 +25,7 @@ static void describe(const char *name, uint32_t share, uint32_t share_max, uint8
 }
 
 /* CP Commands and Utilities Reference, QUERY CPUID: aassssssccccdddd, aa = FF, dddd = 8000. */
-START_TEST(cpuid)
+TEST(cpuid)
 {
 	const char *reply = run_as(CPCMD_GUEST, "QUERY CPUID", 0);
 
@@ -34,11 +36,10 @@ START_TEST(cpuid)
 	ck_guest("Q CP", 3, INVALID("CQV", "CP"));
 	ck_guest("Q CPUID 1", 3, EXTRA("CQV", "1"));
 }
-END_TEST
 
 #define CPU_LINE(cpu, id, base) "CPU " cpu "  ID  FF" id "65AB885618000 " base "CP  CPUAFF ON\n"
 
-START_TEST(cpus)
+TEST(cpus)
 {
 	const char *const all = CPU_LINE("00", "0", "(BASE) ") CPU_LINE("01", "1", "")
 				CPU_LINE("02", "2", "");
@@ -47,9 +48,8 @@ START_TEST(cpus)
 	ck_guest("Q CPUS", 0, all);
 	ck_guest("Q V CPUS X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
-START_TEST(devices)
+TEST(devices)
 {
 	const char *const console = "CONS 0009 ON LDEV L0009 TERM START\n";
 
@@ -65,12 +65,11 @@ START_TEST(devices)
 	ck_assert_mem_eq(run_as(CPCMD_GUEST, "Q V 9", 0), console, strlen(console));
 	ck_guest("Q V 0009 X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
 #define DISK_LINE(device, mode, blocks) \
 	"DASD " device " 9336 (VDSK) " mode " " blocks " BLK ON DASD  VDSK SUBCHANNEL = 0000\n"
 
-START_TEST(disks)
+TEST(disks)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){
@@ -83,9 +82,8 @@ START_TEST(disks)
 	ck_guest("Q V DASD X", 3, EXTRA("CQV", "X"));
 	ck_guest("Q V 191 X", 3, EXTRA("CQV", "X"));
 }
-END_TEST
 
-START_TEST(share)
+TEST(share)
 {
 	const char *const own = "USER LINUX001:  CP   RELATIVE SHARE = 100\n"
 				"                MAXIMUM SHARE = NOLIMIT\n";
@@ -113,13 +111,12 @@ START_TEST(share)
 	fx_setup_with((const char *const[]){ "class", "G", NULL });
 	ck_guest("Q SHARE *", 3, INVALID("CQV", "SHARE"));
 }
-END_TEST
 
 /*
  * Feilong's check_userid_exist tells a user of the directory who is not logged on, 045E, from
  * one that is not in it, 003E.
  */
-START_TEST(users_in_the_directory)
+TEST(users_in_the_directory)
 {
 	const struct guest_description off = { .name = "WEB", .cpu_us = 7, .logged_off = true };
 	char err[256] = "";
@@ -143,10 +140,9 @@ START_TEST(users_in_the_directory)
 	iucv_user_destroy(fx.cp, iucv_user_find(fx.cp, "WEB"));
 	ck_guest("QUERY WEB", 45, "HCPCQU045E WEB not logged on\n");
 }
-END_TEST
 
 /* The user that carries the channel to the agent is none of the modelled system's. */
-START_TEST(nobody_sees_the_agent)
+TEST(nobody_sees_the_agent)
 {
 	const struct guest_description guest = { .name = CP_AGENT_USERID };
 	struct cp_config config;
@@ -168,9 +164,8 @@ START_TEST(nobody_sees_the_agent)
 			 "harness' own");
 	cp_config_fini(&config);
 }
-END_TEST
 
-START_TEST(cpu)
+TEST(cpu)
 {
 	ck_guest("CPU ALL Q USERID", 0,
 		 "LINUX001 AT ZVMLAB\nLINUX001 AT ZVMLAB\nLINUX001 AT ZVMLAB\n");
@@ -187,10 +182,9 @@ START_TEST(cpu)
 	ck_guest("CPU SOME Q USERID", 3, INVALID("CPU", "SOME"));
 	ck_guest("CP Q USERID", 1, UNKNOWN("CP"));
 }
-END_TEST
 
 /* 3 to the power of 28 commands would never end. */
-START_TEST(cpu_nested)
+TEST(cpu_nested)
 {
 	char text[CPCMD_MAX_COMMAND + 1] = "";
 	const char *refused = INVALID("CPU", "CPU");
@@ -202,9 +196,8 @@ START_TEST(cpu_nested)
 	ck_assert_uint_eq(len, 3 * strlen(refused));
 	ck_guest("CPU 0 CPU 1 Q USERID", 3, refused);
 }
-END_TEST
 
-START_TEST(cpu_is_the_virtual_machines)
+TEST(cpu_is_the_virtual_machines)
 {
 	const struct cpcmd_response *r;
 
@@ -217,9 +210,8 @@ START_TEST(cpu_is_the_virtual_machines)
 	fx_setup_with((const char *const[]){ "class", "E", NULL });
 	ck_guest("CPU ALL Q USERID", 1, UNKNOWN("CPU"));
 }
-END_TEST
 
-START_TEST(xautolog)
+TEST(xautolog)
 {
 	describe("WEB", 100, 100, 0);
 	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 1, &no_ops, NULL));
@@ -245,26 +237,4 @@ START_TEST(xautolog)
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "class", "CDEF", NULL });
 	ck_guest("XAUTOLOG WEB", 1, UNKNOWN("XAUTOLOG"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("command.users");
-	TCase *t = tcase_create("users");
-
-	tcase_add_checked_fixture(t, setup, fx_teardown);
-	tcase_add_test(t, cpuid);
-	tcase_add_test(t, cpus);
-	tcase_add_test(t, devices);
-	tcase_add_test(t, disks);
-	tcase_add_test(t, share);
-	tcase_add_test(t, users_in_the_directory);
-	tcase_add_test(t, nobody_sees_the_agent);
-	tcase_add_test(t, cpu);
-	tcase_add_test(t, cpu_nested);
-	tcase_add_test(t, cpu_is_the_virtual_machines);
-	tcase_add_test(t, xautolog);
-	suite_add_tcase(suite, t);
-	return check_run_suite(suite);
 }

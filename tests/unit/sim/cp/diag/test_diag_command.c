@@ -33,7 +33,11 @@ static const char *response(uint64_t len)
 	return text;
 }
 
-START_TEST(response_fits)
+FX_REPLAY_TRACES;
+
+CASE("command", fx_setup, fx_teardown);
+
+TEST(response_fits)
 {
 	ck_cc(respond("QUERY USERID", BUFFER, 1024), 0);
 	ck_assert_uint_eq(fx.gr[4], 0);
@@ -49,16 +53,14 @@ START_TEST(response_fits)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"command\":\"QUERY USERID\""));
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"gr5\":\"13\""));
 }
-END_TEST
 
-START_TEST(response_just_fits)
+TEST(response_just_fits)
 {
 	ck_cc(respond("QUERY USERID", BUFFER, 19), 0);
 	ck_assert_uint_eq(fx.gr[5], 19);
 }
-END_TEST
 
-START_TEST(only_whole_lines_are_stored)
+TEST(only_whole_lines_are_stored)
 {
 	/* Two commands: two lines of 19 bytes. */
 	ck_cc(respond("QUERY USERID\nQUERY USERID", BUFFER, 37), 1);
@@ -73,10 +75,9 @@ START_TEST(only_whole_lines_are_stored)
 	ck_cc(respond("QUERY USERID", BUFFER, 0), 1);
 	ck_assert_uint_eq(fx.gr[5], 19);
 }
-END_TEST
 
 /* What a longer response has left behind the end of this one is nobody's. */
-START_TEST(response_after_a_longer_one)
+TEST(response_after_a_longer_one)
 {
 	ck_cc(respond("QUERY USERID\nQUERY USERID\nQUERY USERID", BUFFER, 1024), 0);
 	ck_assert_uint_eq(fx.gr[5], 57);
@@ -85,32 +86,28 @@ START_TEST(response_after_a_longer_one)
 	ck_assert_uint_eq(fx.gr[5], 19);
 	ck_assert_uint_eq(*fx_at(BUFFER + 19, 1), 0);
 }
-END_TEST
 
-START_TEST(return_code_is_cps_message)
+TEST(return_code_is_cps_message)
 {
 	ck_cc(respond("NONSENSE", BUFFER, 1024), 0);
 	ck_assert_uint_eq(fx.gr[4], 1);
 	ck_assert_str_eq(response(fx.gr[5]), "HCPCMD001E Unknown CP command: NONSENSE\n");
 }
-END_TEST
 
-START_TEST(no_command)
+TEST(no_command)
 {
 	ck_cc(respond("", BUFFER, 1024), 0);
 	ck_assert_uint_eq(fx.gr[4], 0);
 	ck_assert_uint_eq(fx.gr[5], 0);
 }
-END_TEST
 
-START_TEST(response_across_pages)
+TEST(response_across_pages)
 {
 	ck_cc(respond("QUERY USERID", 0x5ff8, 1024), 0);
 	ck_assert_uint_eq(*fx_at(0x6000 + 10, 1), 0x15);
 }
-END_TEST
 
-START_TEST(response_of_several_pages)
+TEST(response_of_several_pages)
 {
 	char command[241] = "";
 
@@ -124,9 +121,8 @@ START_TEST(response_of_several_pages)
 	ck_assert_uint_eq(fx.gr[5] % 117, 0);
 	ck_assert_mem_eq(fx_at(BUFFER, 10), fx_at(BUFFER + fx.gr[5] / 117 * 116, 10), 10);
 }
-END_TEST
 
-START_TEST(without_a_buffer_the_console_gets_it)
+TEST(without_a_buffer_the_console_gets_it)
 {
 	fx.gr[2] = COMMAND;
 	fx.gr[4] = put_command("QUERY USERID\nQUERY USERID");
@@ -141,9 +137,8 @@ START_TEST(without_a_buffer_the_console_gets_it)
 	ck_assert_int_eq(fx_diag(15, 14, 0x08).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[14], 1);
 }
-END_TEST
 
-START_TEST(long_lines_come_in_pieces_on_the_console)
+TEST(long_lines_come_in_pieces_on_the_console)
 {
 	char command[240] = "";
 
@@ -154,9 +149,8 @@ START_TEST(long_lines_come_in_pieces_on_the_console)
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 2);
 	ck_assert_uint_eq(strlen(fx.last_text), strlen("HCPCMD001E Unknown CP command: ") - 1);
 }
-END_TEST
 
-START_TEST(longest_command)
+TEST(longest_command)
 {
 	char command[242] = "";
 
@@ -168,19 +162,17 @@ START_TEST(longest_command)
 	command[240] = ' ';
 	ck_pgm(respond(command, BUFFER, 1024), PGM_SPECIFICATION);
 }
-END_TEST
 
 static const struct { unsigned int r1, r3; } wrong_pairs[] = {
 	{ 15, 4 }, { 4, 15 }, { 2, 2 }, { 2, 3 }, { 3, 2 },
 };
 
-START_TEST(registers_of_the_buffer_form)
+TEST_EACH(registers_of_the_buffer_form, wrong_pairs)
 {
 	for (unsigned int i = 0; i < 16; i++)
 		fx.gr[i] = RESPOND;
 	ck_pgm(fx_diag(wrong_pairs[_i].r1, wrong_pairs[_i].r3, 0x08), PGM_SPECIFICATION);
 }
-END_TEST
 
 static const struct {
 	uint64_t command, operand, buffer, room;
@@ -198,7 +190,7 @@ static const struct {
 	{ COMMAND, 12 | RESPOND, 0x380000, UINT64_MAX, PGM_ADDRESSING },
 };
 
-START_TEST(hostile_operands)
+TEST_EACH(hostile_operands, hostile)
 {
 	put_command("QUERY USERID");
 	fx.gr[2] = hostile[_i].command;
@@ -210,18 +202,16 @@ START_TEST(hostile_operands)
 	ck_assert_uint_eq(fx.gr[4], hostile[_i].operand);
 	ck_assert_uint_eq(fx.gr[5], hostile[_i].room);
 }
-END_TEST
 
-START_TEST(huge_buffer_is_not_walked_to_its_end)
+TEST(huge_buffer_is_not_walked_to_its_end)
 {
 	/* 1 MiB is all that a response can need. */
 	ck_cc(respond("QUERY USERID", 0x300000, UINT64_MAX), 0);
 	ck_assert_uint_eq(fx.gr[5], 19);
 }
-END_TEST
 
 /* A command can take away the storage that its own response was to go to. */
-START_TEST(command_takes_the_buffer_away)
+TEST(command_takes_the_buffer_away)
 {
 	ck_pgm(respond("DEFINE STORAGE 2M", 0x300000, 1024), PGM_ADDRESSING);
 	ck_assert_uint_eq(fx.gr[4], strlen("DEFINE STORAGE 2M") | RESPOND);
@@ -231,9 +221,8 @@ START_TEST(command_takes_the_buffer_away)
 	ck_pgm(respond("QUERY USERID", 0x300000, 1024), PGM_ADDRESSING);
 	ck_cc(respond("QUERY USERID", 0x1ff000, 1024), 0);
 }
-END_TEST
 
-START_TEST(amode_31)
+TEST(amode_31)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
 
@@ -245,7 +234,6 @@ START_TEST(amode_31)
 	ck_assert_uint_eq(fx.gr[4], UINT64_C(0xffffffff00000000));
 	ck_assert_uint_eq(fx.gr[5], UINT64_C(0xffffffff00000013));
 }
-END_TEST
 
 static void arm(enum fault_kind kind, uint32_t value)
 {
@@ -258,7 +246,7 @@ static void arm(enum fault_kind kind, uint32_t value)
 	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
 }
 
-START_TEST(faults)
+TEST_LOOP(faults, 0, 4)
 {
 	static const struct {
 		enum fault_kind kind;
@@ -284,9 +272,8 @@ START_TEST(faults)
 	ck_assert_uint_eq(fx.events[CP_EVENT_FAULT], 1);
 	ck_assert_uint_eq(*fx_at(BUFFER, 1), 0);
 }
-END_TEST
 
-START_TEST(fault_without_a_buffer)
+TEST(fault_without_a_buffer)
 {
 	arm(FAULT_RC, 7);
 	fx.gr[2] = COMMAND;
@@ -295,34 +282,4 @@ START_TEST(fault_without_a_buffer)
 	ck_assert_int_eq(fx_diag(2, 4, 0x08).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 7);
 	ck_assert_uint_eq(fx.gr[5], 99);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("diag 08");
-	TCase *tc = tcase_create("command");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, response_fits);
-	tcase_add_test(tc, response_just_fits);
-	tcase_add_test(tc, only_whole_lines_are_stored);
-	tcase_add_test(tc, response_after_a_longer_one);
-	tcase_add_test(tc, return_code_is_cps_message);
-	tcase_add_test(tc, no_command);
-	tcase_add_test(tc, response_across_pages);
-	tcase_add_test(tc, response_of_several_pages);
-	tcase_add_test(tc, without_a_buffer_the_console_gets_it);
-	tcase_add_test(tc, long_lines_come_in_pieces_on_the_console);
-	tcase_add_test(tc, longest_command);
-	tcase_add_loop_test(tc, registers_of_the_buffer_form, 0,
-			    sizeof(wrong_pairs) / sizeof(wrong_pairs[0]));
-	tcase_add_loop_test(tc, hostile_operands, 0, sizeof(hostile) / sizeof(hostile[0]));
-	tcase_add_test(tc, huge_buffer_is_not_walked_to_its_end);
-	tcase_add_test(tc, command_takes_the_buffer_away);
-	tcase_add_test(tc, amode_31);
-	tcase_add_loop_test(tc, faults, 0, 4);
-	tcase_add_test(tc, fault_without_a_buffer);
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

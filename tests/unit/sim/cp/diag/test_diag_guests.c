@@ -68,6 +68,10 @@ static void setup(void)
 	setup_class("G");
 }
 
+FX_REPLAY_TRACES;
+
+CASE("guests", setup, fx_teardown);
+
 static void setup_all(void)
 {
 	setup_class("BG");
@@ -91,7 +95,7 @@ static void ck_cpu(const uint8_t *at, unsigned int address, uint64_t used)
 	ck_assert_uint_eq(get_be64(at + CPU_OWN), used);
 }
 
-START_TEST(cpu_use)
+TEST(cpu_use)
 {
 	static const uint8_t head[8] = { 1, 0x80, 0, 0, 0, 2, 0, 1 };
 	static const uint8_t partition[16] = {
@@ -120,10 +124,9 @@ START_TEST(cpu_use)
 	ck_assert_mem_eq(all, physical, PARTITION_SIZE);
 	ck_assert_uint_eq(all[PARTITION_SIZE + 2 * CPU_SIZE], 0xee);
 }
-END_TEST
 
 /* Linux asks for the extended format first: room needed, then subcodes 7 and 6. */
-START_TEST(no_extended_format)
+TEST_LOOP(no_extended_format, 0, 7)
 {
 	static const uint64_t subcodes[] = { 0x10005, 0x10007, 0x10006, 0x10004, 5, 0, UINT64_MAX };
 
@@ -132,9 +135,8 @@ START_TEST(no_extended_format)
 	ck_assert_uint_eq(fx.gr[5], 1);
 	ck_assert_ptr_null(strstr(fx.trace, "\"out\""));
 }
-END_TEST
 
-START_TEST(cpu_use_refused)
+TEST(cpu_use_refused)
 {
 	ck_pgm(use(BUFFER + 8, 4), PGM_SPECIFICATION);
 	ck_pgm(use(0x400000, 4), PGM_ADDRESSING);
@@ -145,7 +147,6 @@ START_TEST(cpu_use_refused)
 	ck_assert_uint_eq(fx.gr[5], 4);
 	ck_assert_uint_eq(*fx_at(BUFFER, 1), 0);
 }
-END_TEST
 
 static void put_list_at(uint64_t at, const char *user, const char *group, uint64_t addr,
 			uint32_t len)
@@ -187,7 +188,7 @@ static void check_self(const uint8_t *at)
 	ck_assert_mem_eq(at + GUEST_NAME, name, 8);
 }
 
-START_TEST(own_data)
+TEST_LOOP(own_data, 0, 2)
 {
 	static const char *const names[] = { "", "tux" };
 
@@ -198,9 +199,8 @@ START_TEST(own_data)
 	check_self(fx_at(BUFFER, GUEST_SIZE));
 	ck_assert_uint_eq(*fx_at(BUFFER + GUEST_SIZE, 1), 0xee);
 }
-END_TEST
 
-START_TEST(room)
+TEST(room)
 {
 	memset(fx_at(BUFFER, 256), 0xee, 256);
 	ck_assert_int_eq(guests("", 0, 0).how, CP_DONE);
@@ -215,10 +215,9 @@ START_TEST(room)
 	ck_assert_uint_eq(fx.gr[3], 0);
 	ck_assert_uint_eq(*fx_at(BUFFER + GUEST_SIZE, 1), 0xee);
 }
-END_TEST
 
 /* Class G sees itself, as under z/VM: Linux then asks for itself alone. */
-START_TEST(not_allowed)
+TEST_LOOP(not_allowed, 0, 3)
 {
 	static const char *const names[] = { "*", "OPERATOR", "NOBODY" };
 
@@ -228,9 +227,8 @@ START_TEST(not_allowed)
 	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
 	ck_assert_uint_eq(*fx_at(BUFFER, 1), 0xee);
 }
-END_TEST
 
-START_TEST(groups_and_formats)
+TEST(groups_and_formats)
 {
 	put_list_at(LIST, "", "", BUFFER, GUEST_SIZE);
 	fx.gr[1] = LIST;
@@ -245,9 +243,8 @@ START_TEST(groups_and_formats)
 	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
 }
-END_TEST
 
-START_TEST(guests_refused)
+TEST(guests_refused)
 {
 	put_list_at(LIST, "", "*", BUFFER, GUEST_SIZE);
 	fx.gr[1] = LIST + 4;
@@ -261,7 +258,6 @@ START_TEST(guests_refused)
 	ck_assert_uint_eq(*fx_at(0x3fffa0 + 7, 1), 0);
 	ck_pgm(guests("", UINT64_MAX - 50, GUEST_SIZE), PGM_ADDRESSING);
 }
-END_TEST
 
 static void unheard(struct cp *cp, struct iucv_user *user, void *opaque,
 		    const struct iucv_event *event)
@@ -271,91 +267,6 @@ static void unheard(struct cp *cp, struct iucv_user *user, void *opaque,
 	(void)opaque;
 	(void)event;
 }
-
-START_TEST(all_users)
-{
-	static const struct iucv_user_ops ops = { .event = unheard };
-	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
-
-	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
-	ck_assert_int_eq(guests("*", BUFFER, 3 * GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[1], 0);
-	ck_assert_uint_eq(fx.gr[3], 0);
-	check_self(fx_at(BUFFER, GUEST_SIZE));
-	for (unsigned int i = 0; i < 3; i++) {
-		const uint8_t *at = fx_at(BUFFER + GUEST_SIZE * i, GUEST_SIZE);
-		uint8_t name[8];
-
-		ebcdic_name(name, names[i]);
-		ck_assert_mem_eq(at + GUEST_NAME, name, 8);
-		ck_assert_uint_eq(get_be32(at + GUEST_VIRTUAL_CPUS), i == 0 ? 2 : 0);
-	}
-	ck_assert_int_eq(guests("PEER", BUFFER, GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[3], 0);
-	ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_ELAPSED, 8)), 0);
-	ck_assert_int_eq(guests("NOBODY", BUFFER, GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
-}
-END_TEST
-
-/* As many as there can be: peers up to the limit of users, and of guests that are described. */
-START_TEST(everybody)
-{
-	static const struct iucv_user_ops ops = { .event = unheard };
-	unsigned int peers = 0, users = 2;
-	char name[8], err[256];
-	uint8_t last[8];
-
-	do
-		snprintf(name, sizeof(name), "P%u", peers++);
-	while (iucv_user_create(fx.cp, name, 8, &ops, NULL));
-	/* The limit is 256; a few of them are CP's services. */
-	ck_assert_uint_gt(peers, 240);
-	users += peers - 1;
-	for (unsigned int i = 0; i < GUESTS_MAX; i++, users++) {
-		struct guest_description guest = { .name = name };
-
-		snprintf(name, sizeof(name), "G%u", i);
-		ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), 0);
-	}
-	ck_assert_int_eq(guests("*", BUFFER, 400 * GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[1], (400 - users) * GUEST_SIZE);
-	ebcdic_name(last, "G63");
-	ck_assert_mem_eq(fx_at(BUFFER + (users - 1) * GUEST_SIZE + GUEST_NAME, 8), last, 8);
-}
-END_TEST
-
-/* The operator is listed once: as the guest, as a peer, or though nobody plays it. */
-START_TEST(operator_once)
-{
-	static const struct iucv_user_ops ops = { .event = unheard };
-	static const struct { const char *userid, *peers[2], *names[4]; } cases[] = {
-		{ "OPERATOR", { "ALPHA", "BETA" }, { "OPERATOR", "ALPHA", "BETA" } },
-		{ "TUX", { "OPERATOR", "BETA" }, { "TUX", "OPERATOR", "BETA" } },
-		{ "TUX", { "ALPHA", "OPERATOR" }, { "TUX", "ALPHA", "OPERATOR" } },
-		{ "TUX", { "ALPHA", "BETA" }, { "TUX", "ALPHA", "BETA", "OPERATOR" } },
-	};
-
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		unsigned int count = 0;
-
-		fx_setup_with((const char *const[]){ "userid", cases[i].userid, "class", "BG", NULL });
-		for (unsigned int p = 0; p < 2; p++)
-			ck_assert_ptr_nonnull(iucv_user_create(fx.cp, cases[i].peers[p], 8, &ops, NULL));
-		memset(fx_at(BUFFER, 8 * GUEST_SIZE), 0, 8 * GUEST_SIZE);
-		ck_assert_int_eq(guests("*", BUFFER, 8 * GUEST_SIZE).how, CP_DONE);
-		for (; count < 4 && cases[i].names[count]; count++) {
-			uint8_t name[8];
-
-			ebcdic_name(name, cases[i].names[count]);
-			ck_assert_mem_eq(fx_at(BUFFER + GUEST_SIZE * count + GUEST_NAME, 8), name, 8);
-		}
-		/* Nothing is behind them. */
-		ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_SIZE * count, 8)), 0);
-		fx_teardown();
-	}
-}
-END_TEST
 
 static const struct guest_description web = {
 	.name = "WEB", .cpu_us = 1000, .online_us = 50000, .cpu_percent = 150, .storage_min = 1,
@@ -385,164 +296,10 @@ static void check_web(const uint8_t *at, uint64_t later)
 	ck_assert_mem_eq(at + GUEST_NAME, "\xe6\xc5\xc2\x40\x40\x40\x40\x40", 8);
 }
 
-START_TEST(described)
-{
-	struct guest_description other = { .name = "MAIL" };
-
-	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
-	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
-	fx.tod += 777 << 12;
-	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
-	check_web(fx_at(BUFFER, GUEST_SIZE), 777);
-	ck_assert_int_eq(guests("*", BUFFER, 4 * GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[1], 0);
-	check_web(fx_at(BUFFER + 2 * GUEST_SIZE, GUEST_SIZE), 777);
-	/* Once more, by another description. */
-	other = web;
-	other.capped = 1;
-	other.dedicated = false;
-	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
-	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(get_be32(fx_at(BUFFER + GUEST_VERSION + 4, 4)), 2);
-	ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_CPU_TIME, 8)), 1000);
-	ck_assert(guests_forget(fx.cp, "WEB"));
-	ck_assert(!guests_forget(fx.cp, "WEB"));
-	ck_assert_str_eq(guests_name(fx.cp, 0), "MAIL");
-	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
-}
-END_TEST
-
 #define NAMES "TUX      - DSC , PEER     - DSC , OPERATOR - DSC , WEB      - DSC\n"
-
-/* A peer, and the operator, are described instead of being users that use nothing. */
-START_TEST(described_users_once)
-{
-	static const struct iucv_user_ops ops = { .event = unheard };
-	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
-	const struct cpcmd_response *r;
-
-	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
-	for (unsigned int i = 1; i < 3; i++) {
-		struct guest_description guest = web;
-
-		guest.name = names[i];
-		ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), 0);
-	}
-	ck_assert_int_eq(guests("*", BUFFER, 4 * GUEST_SIZE).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[1], GUEST_SIZE);
-	for (unsigned int i = 0; i < 3; i++) {
-		uint8_t name[8];
-
-		ebcdic_name(name, names[i]);
-		ck_assert_mem_eq(fx_at(BUFFER + GUEST_SIZE * i + GUEST_NAME, 8), name, 8);
-	}
-	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
-	r = cpcmd_run(fx.cp, CPCMD_OPERATOR, "QUERY NAMES", 11);
-	ck_assert_int_eq(r->rc, 0);
-	ck_assert_uint_eq(r->len, sizeof(NAMES) - 1);
-	ck_assert_mem_eq(r->text, NAMES, sizeof(NAMES) - 1);
-	r = cpcmd_run(fx.cp, CPCMD_OPERATOR, "MSGNOH WEB hello", 16);
-	ck_assert_int_eq(r->rc, 0);
-	ck_assert_str_eq(fx.last_name, "WEB");
-}
-END_TEST
-
-START_TEST(not_described)
-{
-	struct guest_description wrong[9];
-	char name[8];
-
-	for (size_t i = 0; i < 9; i++)
-		wrong[i] = web;
-	wrong[0].name = "TUX";
-	wrong[1].name = "web";
-	wrong[2].name = "";
-	wrong[3].name = "NINECHARS";
-	wrong[4].operating = 6;
-	wrong[5].cpus = 65;
-	wrong[6].share = 301;
-	wrong[7].share_max = 10001;
-	wrong[8].capped = 3;
-	for (size_t i = 0; i < 9; i++) {
-		ck_assert_int_eq(guests_describe(fx.cp, &wrong[i], err, sizeof(err)), -1);
-		ck_assert_ptr_null(guests_name(fx.cp, 0));
-	}
-	ck_assert_str_eq(err, "WEB: a share is above its maximum, CPUs are more than 64, or there are "
-			      "more operating ones than CPUs");
-	for (unsigned int i = 0; i < GUESTS_MAX; i++) {
-		snprintf(name, sizeof(name), "G%u", i);
-		wrong[0] = (struct guest_description){ .name = name };
-		ck_assert_int_eq(guests_describe(fx.cp, &wrong[0], err, sizeof(err)), 0);
-	}
-	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), -1);
-	ck_assert_str_eq(err, "64 guests are described, which is the limit; forget one first");
-	ck_assert_int_eq(guests_describe(fx.cp, &wrong[0], err, sizeof(err)), 0);
-}
-END_TEST
 
 /* After the tag: how many, then each: its name, 6 amounts, 6 numbers of CPUs and shares … */
 enum { IMAGE_COUNT = 4, IMAGE_NAME = 8, IMAGE_CPU_US = 17, IMAGE_CPUS = IMAGE_CPU_US + 48 + 8 };
-
-START_TEST(descriptions_are_saved)
-{
-	uint8_t *image;
-	size_t len, at;
-
-	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
-	ck_assert(guests_forget(fx.cp, "WEB"));
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
-	fx.tod += 5 << 12;
-	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
-	check_web(fx_at(BUFFER, GUEST_SIZE), 5);
-	at = state_find(image, len, "GUES");
-	ck_assert_uint_eq(get_be32(image + at + IMAGE_COUNT), 1);
-	ck_assert_uint_eq(get_be32(image + at + IMAGE_CPUS), 5);
-	switch (_i) {
-	case 0:
-		put_be32(image + at + IMAGE_COUNT, GUESTS_MAX + 1);
-		break;
-	case 1:
-		memset(image + at + IMAGE_NAME, 0, 9);
-		break;
-	case 2:
-		put_be32(image + at + IMAGE_CPUS, 65);
-		break;
-	default:
-		image[at + IMAGE_CPU_US] = 0xff;
-	}
-	state_sign(image, len);
-	ck_refused(image, len, err, sizeof(err));
-	free(image);
-}
-END_TEST
-
-/* A guest is described once. */
-START_TEST(two_of_one_name)
-{
-	struct guest_description other = web;
-	size_t len, first, second;
-	uint8_t *image;
-
-	other.name = "WEC";
-	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
-	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
-	first = state_find(image, len, "WEB");
-	second = first + state_find(image + first, len - first, "WEC");
-	image[second + 2] = 'D';
-	state_sign(image, len);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
-	ck_assert(guests_described(fx.cp, "WED") && !guests_described(fx.cp, "WEC"));
-	image[second + 2] = 'B';
-	state_sign(image, len);
-	ck_refused(image, len, err, sizeof(err));
-	free(image);
-}
-END_TEST
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
@@ -553,7 +310,7 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
 }
 
-START_TEST(faults)
+TEST(faults)
 {
 	memset(fx_at(BUFFER, 256), 0xee, 256);
 	arm(FAULT_DIAG2FC, FAULT_RC, 5);
@@ -584,7 +341,6 @@ START_TEST(faults)
 	ck_assert_int_eq(guests("", BUFFER, GUEST_SIZE).how, CP_DONE);
 	check_self(fx_at(BUFFER, GUEST_SIZE));
 }
-END_TEST
 
 /*
  * Translation tables as the PoP has them in chapter 3: region first at 10000,
@@ -621,7 +377,7 @@ static const struct { uint64_t asce, base; } spaces[] = {
 };
 
 /* List and buffer cross from one page into the next, which lies elsewhere. */
-START_TEST(translated)
+TEST_EACH(translated, spaces)
 {
 	const uint64_t base = spaces[_i].base;
 	uint8_t list[LIST_SIZE], data[GUEST_SIZE];
@@ -638,9 +394,8 @@ START_TEST(translated)
 	check_self(data);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"asce\":"));
 }
-END_TEST
 
-START_TEST(large_pages)
+TEST(large_pages)
 {
 	put_tables();
 	put_be64(fx_at(0x1c008, 8), 0x400);
@@ -653,15 +408,13 @@ START_TEST(large_pages)
 	ck_assert_int_eq(virtual_guests(VIRTUAL + 0x3000, ASCE_FIRST).how, CP_DONE);
 	check_self(fx_at(BUFFER, GUEST_SIZE));
 }
-END_TEST
 
-START_TEST(real_space)
+TEST(real_space)
 {
 	put_list_at(LIST, "", "*", BUFFER, GUEST_SIZE);
 	ck_assert_int_eq(virtual_guests(LIST, 0x20).how, CP_DONE);
 	check_self(fx_at(BUFFER, GUEST_SIZE));
 }
-END_TEST
 
 static const struct { uint64_t at, entry, asce; uint16_t pgm; } untranslated[] = {
 	{ 0x10008, 0x1402f, ASCE_FIRST, PGM_ADDRESSING },	/* invalid */
@@ -683,7 +436,7 @@ static const struct { uint64_t at, entry, asce; uint16_t pgm; } untranslated[] =
 };
 
 /* The list is in virtual page 0, the end of the buffer in page 1: nothing is stored. */
-START_TEST(not_translated)
+TEST_EACH(not_translated, untranslated)
 {
 	put_tables();
 	put_list_at(0x30800, "", "*", VIRTUAL + 0xff0, GUEST_SIZE);
@@ -694,13 +447,12 @@ START_TEST(not_translated)
 	ck_assert_uint_eq(*fx_at(0x30ff0 + 3, 1), 0);
 	ck_assert_uint_eq(*fx_at(0x28000, 1), 0);
 }
-END_TEST
 
 /*
  * The buffer begins in the page that holds the page table: its third doubleword, 90 seconds as
  * microseconds, becomes the entry of its second page, and has a bit that must be zero.
  */
-START_TEST(table_in_the_buffer)
+TEST(table_in_the_buffer)
 {
 	const uint64_t base = UINT64_C(1) << 20, buffer = base + (250 << 12) + 0xfc8;
 
@@ -717,10 +469,9 @@ START_TEST(table_in_the_buffer)
 	for (unsigned int i = 0; i < 4096; i++)
 		ck_assert_uint_eq(*fx_at(i, 1), 0xee);
 }
-END_TEST
 
 /* A table of 512 entries has no 513th. */
-START_TEST(table_length)
+TEST(table_length)
 {
 	const uint64_t base = UINT64_C(512) << 20;
 
@@ -731,9 +482,8 @@ START_TEST(table_length)
 	ck_assert_int_eq(virtual_guests(base, 0x1c001).how, CP_DONE);
 	check_self(fx_at(0x30100, GUEST_SIZE));
 }
-END_TEST
 
-START_TEST(amode_31)
+TEST(amode_31)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31, .dat = true, .asce = 0x1c003 };
 
@@ -746,42 +496,238 @@ START_TEST(amode_31)
 	ck_assert_uint_eq(fx.gr[1], UINT64_C(0xabcdef0100000000));
 	ck_assert_uint_eq(fx.gr[3], UINT64_C(0x1234567800000000));
 }
-END_TEST
 
-int main(void)
+CASE("all", setup_all, fx_teardown);
+
+TEST(all_users)
 {
-	Suite *suite = suite_create("diag guests");
-	TCase *tc = tcase_create("guests"), *all = tcase_create("all");
-	TCase *operator = tcase_create("operator");
+	static const struct iucv_user_ops ops = { .event = unheard };
+	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
 
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, cpu_use);
-	tcase_add_loop_test(tc, no_extended_format, 0, 7);
-	tcase_add_test(tc, cpu_use_refused);
-	tcase_add_loop_test(tc, own_data, 0, 2);
-	tcase_add_test(tc, room);
-	tcase_add_loop_test(tc, not_allowed, 0, 3);
-	tcase_add_test(tc, groups_and_formats);
-	tcase_add_test(tc, guests_refused);
-	tcase_add_loop_test(tc, translated, 0, sizeof(spaces) / sizeof(spaces[0]));
-	tcase_add_test(tc, large_pages);
-	tcase_add_test(tc, real_space);
-	tcase_add_loop_test(tc, not_translated, 0, sizeof(untranslated) / sizeof(untranslated[0]));
-	tcase_add_test(tc, table_in_the_buffer);
-	tcase_add_test(tc, table_length);
-	tcase_add_test(tc, amode_31);
-	tcase_add_test(tc, faults);
-	suite_add_tcase(suite, tc);
-	tcase_add_checked_fixture(all, setup_all, fx_teardown);
-	tcase_add_test(all, all_users);
-	tcase_add_test(all, everybody);
-	tcase_add_test(all, described);
-	tcase_add_test(all, described_users_once);
-	tcase_add_test(all, not_described);
-	tcase_add_loop_test(all, descriptions_are_saved, 0, 4);
-	tcase_add_test(all, two_of_one_name);
-	suite_add_tcase(suite, all);
-	tcase_add_test(operator, operator_once);
-	suite_add_tcase(suite, operator);
-	return fx_run_and_replay(suite);
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
+	ck_assert_int_eq(guests("*", BUFFER, 3 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], 0);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	check_self(fx_at(BUFFER, GUEST_SIZE));
+	for (unsigned int i = 0; i < 3; i++) {
+		const uint8_t *at = fx_at(BUFFER + GUEST_SIZE * i, GUEST_SIZE);
+		uint8_t name[8];
+
+		ebcdic_name(name, names[i]);
+		ck_assert_mem_eq(at + GUEST_NAME, name, 8);
+		ck_assert_uint_eq(get_be32(at + GUEST_VIRTUAL_CPUS), i == 0 ? 2 : 0);
+	}
+	ck_assert_int_eq(guests("PEER", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_ELAPSED, 8)), 0);
+	ck_assert_int_eq(guests("NOBODY", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+}
+
+/* As many as there can be: peers up to the limit of users, and of guests that are described. */
+TEST(everybody)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	unsigned int peers = 0, users = 2;
+	char name[8];
+	uint8_t last[8];
+
+	do
+		snprintf(name, sizeof(name), "P%u", peers++);
+	while (iucv_user_create(fx.cp, name, 8, &ops, NULL));
+	/* The limit is 256; a few of them are CP's services. */
+	ck_assert_uint_gt(peers, 240);
+	users += peers - 1;
+	for (unsigned int i = 0; i < GUESTS_MAX; i++, users++) {
+		struct guest_description guest = { .name = name };
+
+		snprintf(name, sizeof(name), "G%u", i);
+		ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), 0);
+	}
+	ck_assert_int_eq(guests("*", BUFFER, 400 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], (400 - users) * GUEST_SIZE);
+	ebcdic_name(last, "G63");
+	ck_assert_mem_eq(fx_at(BUFFER + (users - 1) * GUEST_SIZE + GUEST_NAME, 8), last, 8);
+}
+
+TEST(described)
+{
+	struct guest_description other = { .name = "MAIL" };
+
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	fx.tod += 777 << 12;
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	check_web(fx_at(BUFFER, GUEST_SIZE), 777);
+	ck_assert_int_eq(guests("*", BUFFER, 4 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], 0);
+	check_web(fx_at(BUFFER + 2 * GUEST_SIZE, GUEST_SIZE), 777);
+	/* Once more, by another description. */
+	other = web;
+	other.capped = 1;
+	other.dedicated = false;
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(get_be32(fx_at(BUFFER + GUEST_VERSION + 4, 4)), 2);
+	ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_CPU_TIME, 8)), 1000);
+	ck_assert(guests_forget(fx.cp, "WEB"));
+	ck_assert(!guests_forget(fx.cp, "WEB"));
+	ck_assert_str_eq(guests_name(fx.cp, 0), "MAIL");
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+}
+
+/* A peer, and the operator, are described instead of being users that use nothing. */
+TEST(described_users_once)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
+	const struct cpcmd_response *r;
+
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
+	for (unsigned int i = 1; i < 3; i++) {
+		struct guest_description guest = web;
+
+		guest.name = names[i];
+		ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), 0);
+	}
+	ck_assert_int_eq(guests("*", BUFFER, 4 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], GUEST_SIZE);
+	for (unsigned int i = 0; i < 3; i++) {
+		uint8_t name[8];
+
+		ebcdic_name(name, names[i]);
+		ck_assert_mem_eq(fx_at(BUFFER + GUEST_SIZE * i + GUEST_NAME, 8), name, 8);
+	}
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	r = cpcmd_run(fx.cp, CPCMD_OPERATOR, "QUERY NAMES", 11);
+	ck_assert_int_eq(r->rc, 0);
+	ck_assert_uint_eq(r->len, sizeof(NAMES) - 1);
+	ck_assert_mem_eq(r->text, NAMES, sizeof(NAMES) - 1);
+	r = cpcmd_run(fx.cp, CPCMD_OPERATOR, "MSGNOH WEB hello", 16);
+	ck_assert_int_eq(r->rc, 0);
+	ck_assert_str_eq(fx.last_name, "WEB");
+}
+
+TEST(not_described)
+{
+	struct guest_description wrong[9];
+	char name[8];
+
+	for (size_t i = 0; i < 9; i++)
+		wrong[i] = web;
+	wrong[0].name = "TUX";
+	wrong[1].name = "web";
+	wrong[2].name = "";
+	wrong[3].name = "NINECHARS";
+	wrong[4].operating = 6;
+	wrong[5].cpus = 65;
+	wrong[6].share = 301;
+	wrong[7].share_max = 10001;
+	wrong[8].capped = 3;
+	for (size_t i = 0; i < 9; i++) {
+		ck_assert_int_eq(guests_describe(fx.cp, &wrong[i], err, sizeof(err)), -1);
+		ck_assert_ptr_null(guests_name(fx.cp, 0));
+	}
+	ck_assert_str_eq(err, "WEB: a share is above its maximum, CPUs are more than 64, or there are "
+			      "more operating ones than CPUs");
+	for (unsigned int i = 0; i < GUESTS_MAX; i++) {
+		snprintf(name, sizeof(name), "G%u", i);
+		wrong[0] = (struct guest_description){ .name = name };
+		ck_assert_int_eq(guests_describe(fx.cp, &wrong[0], err, sizeof(err)), 0);
+	}
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "64 guests are described, which is the limit; forget one first");
+	ck_assert_int_eq(guests_describe(fx.cp, &wrong[0], err, sizeof(err)), 0);
+}
+
+TEST_LOOP(descriptions_are_saved, 0, 4)
+{
+	uint8_t *image;
+	size_t len, at;
+
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert(guests_forget(fx.cp, "WEB"));
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx.tod += 5 << 12;
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	check_web(fx_at(BUFFER, GUEST_SIZE), 5);
+	at = state_find(image, len, "GUES");
+	ck_assert_uint_eq(get_be32(image + at + IMAGE_COUNT), 1);
+	ck_assert_uint_eq(get_be32(image + at + IMAGE_CPUS), 5);
+	switch (_i) {
+	case 0:
+		put_be32(image + at + IMAGE_COUNT, GUESTS_MAX + 1);
+		break;
+	case 1:
+		memset(image + at + IMAGE_NAME, 0, 9);
+		break;
+	case 2:
+		put_be32(image + at + IMAGE_CPUS, 65);
+		break;
+	default:
+		image[at + IMAGE_CPU_US] = 0xff;
+	}
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+
+/* A guest is described once. */
+TEST(two_of_one_name)
+{
+	struct guest_description other = web;
+	size_t len, first, second;
+	uint8_t *image;
+
+	other.name = "WEC";
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	first = state_find(image, len, "WEB");
+	second = first + state_find(image + first, len - first, "WEC");
+	image[second + 2] = 'D';
+	state_sign(image, len);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	ck_assert(guests_described(fx.cp, "WED") && !guests_described(fx.cp, "WEC"));
+	image[second + 2] = 'B';
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+
+CASE("operator", NULL, NULL);
+
+/* The operator is listed once: as the guest, as a peer, or though nobody plays it. */
+TEST(operator_once)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	static const struct { const char *userid, *peers[2], *names[4]; } cases[] = {
+		{ "OPERATOR", { "ALPHA", "BETA" }, { "OPERATOR", "ALPHA", "BETA" } },
+		{ "TUX", { "OPERATOR", "BETA" }, { "TUX", "OPERATOR", "BETA" } },
+		{ "TUX", { "ALPHA", "OPERATOR" }, { "TUX", "ALPHA", "OPERATOR" } },
+		{ "TUX", { "ALPHA", "BETA" }, { "TUX", "ALPHA", "BETA", "OPERATOR" } },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned int count = 0;
+
+		fx_setup_with((const char *const[]){ "userid", cases[i].userid, "class", "BG", NULL });
+		for (unsigned int p = 0; p < 2; p++)
+			ck_assert_ptr_nonnull(iucv_user_create(fx.cp, cases[i].peers[p], 8, &ops, NULL));
+		memset(fx_at(BUFFER, 8 * GUEST_SIZE), 0, 8 * GUEST_SIZE);
+		ck_assert_int_eq(guests("*", BUFFER, 8 * GUEST_SIZE).how, CP_DONE);
+		for (; count < 4 && cases[i].names[count]; count++) {
+			uint8_t name[8];
+
+			ebcdic_name(name, cases[i].names[count]);
+			ck_assert_mem_eq(fx_at(BUFFER + GUEST_SIZE * count + GUEST_NAME, 8), name, 8);
+		}
+		/* Nothing is behind them. */
+		ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_SIZE * count, 8)), 0);
+		fx_teardown();
+	}
 }

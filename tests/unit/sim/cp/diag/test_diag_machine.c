@@ -34,6 +34,8 @@ static void setup(void)
 					     NULL });
 }
 
+CASE("machine", setup, fx_teardown);
+
 /* Rx = 2, Ry = 4. */
 static struct cp_result diag(uint16_t code, uint64_t rx, uint64_t ry)
 {
@@ -47,16 +49,15 @@ static const uint16_t ours[] = {
 	0x288, 0x2c4, 0x2fc,
 };
 
-START_TEST(problem_state)
+TEST_EACH(problem_state, ours)
 {
 	struct cp_insn insn = { .cpu = 3, .gr = fx.gr, .problem = true, .amode = 64 };
 
 	ck_pgm(cp_diagnose(fx.cp, &insn, 2, 4, ours[_i]), PGM_PRIVILEGED);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"pgm\":2"));
 }
-END_TEST
 
-START_TEST(other_codes_are_passed_on)
+TEST(other_codes_are_passed_on)
 {
 	unsigned int passed = 0;
 
@@ -73,9 +74,8 @@ START_TEST(other_codes_are_passed_on)
 	ck_assert_uint_eq(passed, 0x10000 - 18);
 	ck_assert_uint_eq(fx.trace_len, 0);
 }
-END_TEST
 
-START_TEST(block_io_needs_an_interruption)
+TEST(block_io_needs_an_interruption)
 {
 	fx_teardown();
 	fx_no_external = true;
@@ -85,9 +85,8 @@ START_TEST(block_io_needs_an_interruption)
 	ck_assert_int_ne(fx_diag(2, 4, 0x210).how, CP_PASS);
 	fx_no_external = false;
 }
-END_TEST
 
-START_TEST(trace_record)
+TEST(trace_record)
 {
 	ck_assert_int_eq(diag(0x44, 1, 2).how, CP_DONE);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"cpu\":0,\"call\":\"diag.44\",\"r1\":2,\"r3\":4,"
@@ -95,9 +94,8 @@ START_TEST(trace_record)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"how\":\"done\"}"));
 	ck_assert_ptr_null(strstr(fx.trace, "\"gr2\""));
 }
-END_TEST
 
-START_TEST(extended_id)
+TEST(extended_id)
 {
 	static const uint8_t expected[ID_SIZE] = {
 		0xa9, 0x61, 0xe5, 0xd4, 0x40, 0x40, 0x40, 0x40, 0, 0, 6, 0xff, 0, 0, 0, 2,
@@ -112,9 +110,8 @@ START_TEST(extended_id)
 	ck_assert_mem_eq(fx_at(AREA, ID_SIZE), expected, ID_SIZE);
 	ck_assert_uint_eq(fx.gr[4], 0);
 }
-END_TEST
 
-START_TEST(extended_id_lengths)
+TEST(extended_id_lengths)
 {
 	memset(fx_at(AREA, 64), 0xee, 64);
 	ck_assert_int_eq(diag(0, AREA, ID_ENTRY).how, CP_DONE);
@@ -132,9 +129,8 @@ START_TEST(extended_id_lengths)
 	ck_assert_uint_eq(fx.gr[4], 40);
 	ck_pgm(diag(0, UINT64_MAX - 7, 40), PGM_ADDRESSING);
 }
-END_TEST
 
-START_TEST(pseudo_timer)
+TEST(pseudo_timer)
 {
 	/* 2024-02-29 23:59:58 UTC: seconds since 1900-01-01, then microseconds. */
 	const uint64_t micros = UINT64_C(3918239998) * 1000000 + 123456;
@@ -161,24 +157,21 @@ START_TEST(pseudo_timer)
 	ck_pgm(diag(0x0c, 0x3fffe8, 0), PGM_ADDRESSING);
 	ck_pgm(diag(0x0c, UINT64_MAX - 7, 0), PGM_ADDRESSING);
 }
-END_TEST
 
-START_TEST(yield)
+TEST(yield)
 {
 	ck_assert_int_eq(diag(0x44, UINT64_MAX, UINT64_MAX).how, CP_DONE);
 	ck_assert_int_eq(diag(0x9c, 3, 0).how, CP_DONE);
 	ck_pgm(diag(0x9c, 4, 0), PGM_SPECIFICATION);
 	ck_pgm(diag(0x9c, UINT64_MAX, 0), PGM_SPECIFICATION);
 }
-END_TEST
 
-START_TEST(not_installed)
+TEST(not_installed)
 {
 	ck_pgm(diag(0x224, AREA, 4), PGM_SPECIFICATION);
 	ck_assert_uint_eq(fx.gr[4], 4);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"pgm\":6"));
 }
-END_TEST
 
 static void put_device(uint64_t addr, uint16_t device, uint16_t len)
 {
@@ -187,7 +180,7 @@ static void put_device(uint64_t addr, uint16_t device, uint16_t len)
 	put_be16(fx_at(addr + VRDCLEN, 2), len);
 }
 
-START_TEST(device)
+TEST(device)
 {
 	static const uint8_t console[14] = { 0x01, 0xc0, 0, 12, 0x80, 0, 0, 0, 0, 0, 0, 0, 0xee, 0xee };
 
@@ -216,9 +209,8 @@ START_TEST(device)
 	memcpy(fx_at(0x3ffffc, 4), fx_at(0x3ffff0, 4), 4);
 	ck_pgm(diag(0x210, 0x3ffffc, 0), PGM_ADDRESSING);
 }
-END_TEST
 
-START_TEST(device_in_amode_31)
+TEST(device_in_amode_31)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
 
@@ -229,9 +221,8 @@ START_TEST(device_in_amode_31)
 	fx.gr[2] = UINT64_C(0xffffffffff000000) | AREA;
 	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x210), 2);
 }
-END_TEST
 
-START_TEST(pfault)
+TEST(pfault)
 {
 	for (uint16_t function = 0; function < 2; function++) {
 		pfault_put(AREA, function);
@@ -239,7 +230,6 @@ START_TEST(pfault)
 		ck_assert_uint_eq(fx.gr[4], 0);
 	}
 }
-END_TEST
 
 static const struct { uint16_t function; unsigned int offset; uint8_t value; uint16_t pgm; }
 	wrong_pfault[] = {
@@ -255,21 +245,19 @@ static const struct { uint16_t function; unsigned int offset; uint8_t value; uin
 	{ 1, PFAULT_TOKEN, 1, PGM_SPECIFICATION }, { 1, PFAULT_MODE + 7, 1, PGM_SPECIFICATION },
 };
 
-START_TEST(pfault_wrong)
+TEST_EACH(pfault_wrong, wrong_pfault)
 {
 	pfault_put(AREA, wrong_pfault[_i].function)[wrong_pfault[_i].offset] = wrong_pfault[_i].value;
 	ck_pgm(diag(0x258, AREA, 77), wrong_pfault[_i].pgm);
 	ck_assert_uint_eq(fx.gr[4], 77);
 }
-END_TEST
 
-START_TEST(pfault_addresses)
+TEST(pfault_addresses)
 {
 	ck_pgm(diag(0x258, AREA + 4, 0), PGM_SPECIFICATION);
 	ck_pgm(diag(0x258, 0x3fffe0, 0), PGM_ADDRESSING);
 	ck_pgm(diag(0x258, UINT64_MAX - 7, 0), PGM_ADDRESSING);
 }
-END_TEST
 
 static const struct { uint16_t diag; uint8_t function, length; uint64_t rc; } appldata[] = {
 	{ 0x00dc, 0x80, 32, 5 }, { 0x00dc, 0x83, 32, 5 }, { 0x00dc, 0x00, 16, 5 },
@@ -285,15 +273,14 @@ static void put_appldata(uint64_t addr, int i)
 	*fx_at(addr + APPLDATA_LENGTH, 1) = appldata[i].length;
 }
 
-START_TEST(application_data)
+TEST_EACH(application_data, appldata)
 {
 	put_appldata(AREA, _i);
 	ck_assert_int_eq(diag(0xdc, AREA, 99).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], appldata[_i].rc);
 }
-END_TEST
 
-START_TEST(application_data_addresses)
+TEST(application_data_addresses)
 {
 	ck_pgm(diag(0xdc, 0x400000, 99), PGM_ADDRESSING);
 	ck_pgm(diag(0xdc, UINT64_MAX, 99), PGM_ADDRESSING);
@@ -302,31 +289,4 @@ START_TEST(application_data_addresses)
 	put_appldata(0x3ffff0, 2);
 	ck_assert_int_eq(diag(0xdc, 0x3ffff0, 99).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 5);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("diag machine");
-	TCase *tc = tcase_create("machine");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_loop_test(tc, problem_state, 0, sizeof(ours) / sizeof(ours[0]));
-	tcase_add_test(tc, other_codes_are_passed_on);
-	tcase_add_test(tc, block_io_needs_an_interruption);
-	tcase_add_test(tc, trace_record);
-	tcase_add_test(tc, extended_id);
-	tcase_add_test(tc, extended_id_lengths);
-	tcase_add_test(tc, pseudo_timer);
-	tcase_add_test(tc, yield);
-	tcase_add_test(tc, not_installed);
-	tcase_add_test(tc, device);
-	tcase_add_test(tc, device_in_amode_31);
-	tcase_add_test(tc, pfault);
-	tcase_add_loop_test(tc, pfault_wrong, 0, sizeof(wrong_pfault) / sizeof(wrong_pfault[0]));
-	tcase_add_test(tc, pfault_addresses);
-	tcase_add_loop_test(tc, application_data, 0, sizeof(appldata) / sizeof(appldata[0]));
-	tcase_add_test(tc, application_data_addresses);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -16,6 +16,10 @@ static void setup(void)
 			   "ABOVE 7FFFF-80000 EN", NULL });
 }
 
+FX_REPLAY_TRACES;
+
+CASE("segext", setup, fx_teardown);
+
 /* Rx = 2, Ry = 4. */
 static struct cp_result call(const char *name, uint64_t subcode)
 {
@@ -36,7 +40,7 @@ static uint8_t *put_qin(const char *name, uint32_t out, uint16_t len)
 	return segext_list(QIN, 0xee, name, out, len);
 }
 
-START_TEST(segext)
+TEST(segext)
 {
 	static const uint64_t ranges[6] = {
 		0x500001, 0x50f000, 0x510005, 0x51f000, 0x530002, 0x53f000,
@@ -60,13 +64,12 @@ START_TEST(segext)
 	ck_cc(fx_diag(2, 4, 0x64), 1);
 	ck_assert_uint_eq(get_be64(out + QOUT_RANGE), 0x800006);
 }
-END_TEST
 
 static const struct { uint16_t room; uint32_t listed; } rooms[] = {
 	{ 24, 0 }, { 39, 0 }, { 40, 1 }, { 71, 2 }, { 72, 3 }, { 0x7fff, 3 },
 };
 
-START_TEST(segext_with_little_room)
+TEST_EACH(segext_with_little_room, rooms)
 {
 	uint8_t *out = fx_at(QOUT, 120);
 
@@ -77,9 +80,8 @@ START_TEST(segext_with_little_room)
 	ck_assert_uint_eq(get_be32(out + QOUT_LISTED), rooms[_i].listed);
 	ck_assert_uint_eq(out[QOUT_RANGE + QOUT_RANGE_SIZE * rooms[_i].listed], 0xee);
 }
-END_TEST
 
-START_TEST(segext_of_31_bits)
+TEST(segext_of_31_bits)
 {
 	static const uint32_t expected[10] = {
 		0x500000, 0x53ffff, 3, 3, 0x500001, 0x50f000, 0x510005, 0x51f000, 0x530002, 0x53f000,
@@ -104,9 +106,8 @@ START_TEST(segext_of_31_bits)
 	refused(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), DCSS_RC_BAD_SUBCODE);
 	ck_assert_uint_eq(qin[QIN_CODE], DCSS_RC_BAD_SUBCODE);
 }
-END_TEST
 
-START_TEST(segext_refused)
+TEST(segext_refused)
 {
 	uint8_t *qin = put_qin("NONE", QOUT, 120);
 
@@ -116,7 +117,6 @@ START_TEST(segext_refused)
 	refused(fx_diag(2, 4, 0x64), DCSS_RC_BAD_SUBCODE);
 	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
 }
-END_TEST
 
 static const struct { uint32_t out; uint16_t len, pgm; } bad_outputs[] = {
 	{ QOUT, 23, PGM_SPECIFICATION }, { QOUT, 0, PGM_SPECIFICATION },
@@ -126,7 +126,7 @@ static const struct { uint32_t out; uint16_t len, pgm; } bad_outputs[] = {
 	{ 0x7fffffff, 120, PGM_ADDRESSING }, { 0x800000, 120, PGM_PROTECTION },
 };
 
-START_TEST(segext_hostile_output)
+TEST_EACH(segext_hostile_output, bad_outputs)
 {
 	ck_cc(call("MONDCSS", 0x20), 0);
 	put_qin("MULTI", bad_outputs[_i].out, bad_outputs[_i].len);
@@ -134,10 +134,9 @@ START_TEST(segext_hostile_output)
 	ck_assert_uint_eq(*fx_at(0x3fffe8, 1), 0);
 	ck_assert_uint_eq(*fx_at(0x800003, 1), 0);
 }
-END_TEST
 
 /* The list lies in a segment that cannot be stored into. */
-START_TEST(segext_read_only_list)
+TEST_LOOP(segext_read_only_list, 0, 2)
 {
 	static const char *const names[] = { "MULTI", "NONE" };
 
@@ -148,10 +147,9 @@ START_TEST(segext_read_only_list)
 	ck_pgm(fx_diag(2, 4, 0x64), PGM_PROTECTION);
 	ck_assert_uint_eq(*fx_at(0x800104, 1), 0xee);
 }
-END_TEST
 
 /* The list lies in one page, on a doubleword. */
-START_TEST(segext_place_of_the_list)
+TEST(segext_place_of_the_list)
 {
 	static const struct { uint32_t at; bool good; } places[] = {
 		{ 0x3fe8, true }, { 0x3ff0, false }, { 0x3ff8, false }, { 0x4000, true },
@@ -170,15 +168,13 @@ START_TEST(segext_place_of_the_list)
 			ck_pgm(fx_diag(2, 4, 0x64), PGM_SPECIFICATION);
 	}
 }
-END_TEST
 
-START_TEST(segext_across_pages)
+TEST(segext_across_pages)
 {
 	put_qin("MULTI", 0x4ff9, 120);
 	ck_cc(fx_diag(2, 4, 0x64), 1);
 	ck_assert_uint_eq(get_be64(fx_at(0x4ff9 + QOUT_END, 8)), 0x53ffff);
 }
-END_TEST
 
 static const struct { uint8_t subcode; enum fault_point point; } points[] = {
 	{ LOADSHR, FAULT_DIAG64_LOADSHR }, { LOADNSR, FAULT_DIAG64_LOADNSR },
@@ -203,7 +199,7 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
 }
 
-START_TEST(faults_instead)
+TEST_LOOP(faults_instead, 0, 5)
 {
 	arm(points[_i].point, FAULT_CC, 3);
 	ck_cc(call_point((unsigned int)_i), 3);
@@ -216,9 +212,8 @@ START_TEST(faults_instead)
 	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
 	ck_assert_uint_eq(fault_reached(fx.cp, points[_i].point), 3);
 }
-END_TEST
 
-START_TEST(dropped)
+TEST_LOOP(dropped, 0, 5)
 {
 	static const uint8_t cc[] = { 0, 0, 0, 1, 1 };
 	bool purge = points[_i].subcode == PURGESEG;
@@ -230,26 +225,4 @@ START_TEST(dropped)
 	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->loaded, purge);
 	ck_assert_uint_eq(fx.gr[2], _i < 2 ? 0x500000 : _i < 4 ? NAME : QIN);
 	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("diag 64 segext");
-	TCase *tc = tcase_create("segext");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, segext);
-	tcase_add_loop_test(tc, segext_with_little_room, 0, sizeof(rooms) / sizeof(rooms[0]));
-	tcase_add_test(tc, segext_of_31_bits);
-	tcase_add_test(tc, segext_refused);
-	tcase_add_loop_test(tc, segext_hostile_output, 0,
-			    sizeof(bad_outputs) / sizeof(bad_outputs[0]));
-	tcase_add_loop_test(tc, segext_read_only_list, 0, 2);
-	tcase_add_test(tc, segext_across_pages);
-	tcase_add_test(tc, segext_place_of_the_list);
-	tcase_add_loop_test(tc, faults_instead, 0, 5);
-	tcase_add_loop_test(tc, dropped, 0, 5);
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

@@ -16,6 +16,8 @@ static void setup(void)
 		"directory", "NAMESAVE MONDCSS", NULL });
 }
 
+CASE("segment", setup, fx_teardown);
+
 /* Rx = 2, Ry = 4, as an answer: start and end. */
 static struct cp_result call(const char *name, uint64_t subcode)
 {
@@ -47,7 +49,7 @@ static struct cp_result call_31(const char *name, uint64_t subcode)
 		ck_assert_uint_eq(fx.gr[4], (last)); \
 	} while (0)
 
-START_TEST(load_and_purge)
+TEST(load_and_purge)
 {
 	ck_cc(call("MONDCSS", LOADSHR), 0);
 	ck_range(0x800000, 0x9fffff);
@@ -70,9 +72,8 @@ START_TEST(load_and_purge)
 	ck_assert_uint_eq(fx.storage_changes, 2);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"segment\":\"MONDCSS\""));
 }
-END_TEST
 
-START_TEST(unknown_names)
+TEST_LOOP(unknown_names, 0, 4)
 {
 	static const uint8_t subcodes[] = { LOADSHR, LOADNSR, PURGESEG, FINDSEG };
 
@@ -86,27 +87,24 @@ START_TEST(unknown_names)
 	fx.gr[4] = subcodes[_i];
 	refused(fx_diag(2, 4, 0x64), DCSS_RC_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(unknown_subcodes)
+TEST_LOOP(unknown_subcodes, 0, 9)
 {
 	static const uint64_t subcodes[] = { 0x10, 0x14, 0x1c, 0x28, 0x30, 0x3c, 0x120, UINT64_MAX,
 					     UINT64_C(0x100000020) };
 
 	refused(call("MONDCSS", subcodes[_i]), DCSS_RC_BAD_SUBCODE);
 }
-END_TEST
 
-START_TEST(restricted)
+TEST(restricted)
 {
 	refused(call("SECRET", LOADSHR), DCSS_RC_NOT_AUTHORISED);
 	refused(call("SECRET", LOADNSR), DCSS_RC_NOT_AUTHORISED);
 	ck_cc(call("SECRET", FINDSEG), 1);
 	ck_cc(call("SECRET", PURGESEG), 1);
 }
-END_TEST
 
-START_TEST(exclusive)
+TEST(exclusive)
 {
 	refused(call("MONDCSS", LOADNSR), DCSS_RC_NOT_AUTHORISED);
 	ck_cc(call("PART", LOADNSR), 0);
@@ -118,9 +116,8 @@ START_TEST(exclusive)
 	ck_cc(call("PART", LOADSHR), 0);
 	refused(call("PART", LOADNSR), DCSS_RC_IN_USE);
 }
-END_TEST
 
-START_TEST(overlap)
+TEST(overlap)
 {
 	ck_cc(call("PART", LOADSHR), 0);
 	refused(call("MONDCSS", LOADSHR), DCSS_RC_OVERLAP);
@@ -129,9 +126,8 @@ START_TEST(overlap)
 	refused(call("PART", LOADSHR), DCSS_RC_OVERLAP);
 	ck_cc(call("MULTI", LOADSHR), 0);
 }
-END_TEST
 
-START_TEST(inside_storage)
+TEST(inside_storage)
 {
 	ck_cc(call("INSIDE", LOADSHR), 1);
 	ck_range(0x300000, 0x3fffff);
@@ -140,16 +136,14 @@ START_TEST(inside_storage)
 	ck_cc(call("EDGE", LOADSHR), 1);
 	ck_range(0x3ff000, 0x400fff);
 }
-END_TEST
 
-START_TEST(no_storage_behind_it)
+TEST(no_storage_behind_it)
 {
 	refused(call("FAR", LOADSHR), DCSS_RC_PAGING);
 	ck_assert_uint_eq(fx.storage_changes, 0);
 }
-END_TEST
 
-START_TEST(skeleton_and_pending_purge)
+TEST(skeleton_and_pending_purge)
 {
 	struct cp_segment_config config = { .name = "NEW", .ranges = 1,
 					    .range = { { 0x500, 0x50f, DCSS_EN } } };
@@ -168,9 +162,8 @@ START_TEST(skeleton_and_pending_purge)
 	ck_cc(call("NEW", PURGESEG), 0);
 	refused(call("NEW", LOADSHR), DCSS_RC_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(find)
+TEST(find)
 {
 	ck_cc(call("MULTI", FINDSEG), 1);
 	ck_range(0x500000, 0x53ffff);
@@ -180,9 +173,8 @@ START_TEST(find)
 	ck_cc(call("ABOVE", FINDSEG), 1);
 	ck_range(0x7ffff000u, 0x80000fffu);
 }
-END_TEST
 
-START_TEST(forms_of_31_bits)
+TEST(forms_of_31_bits)
 {
 	ck_cc(call_31("MULTI", FINDSEG_31), 1);
 	ck_range(UINT64_C(0xaaaaaaaa00500000), UINT64_C(0xbbbbbbbb0053ffff));
@@ -202,7 +194,6 @@ START_TEST(forms_of_31_bits)
 	ck_pgm(call("MULTI", FINDSEG_31), PGM_SPECIFICATION);
 	ck_pgm(call("MULTI", SEGEXT_31), PGM_SPECIFICATION);
 }
-END_TEST
 
 static const struct { uint64_t addr, subcode; uint16_t pgm; } bad_names[] = {
 	{ NAME + 4, LOADSHR, PGM_SPECIFICATION }, { NAME + 1, PURGESEG, PGM_SPECIFICATION },
@@ -213,24 +204,22 @@ static const struct { uint64_t addr, subcode; uint16_t pgm; } bad_names[] = {
 	{ UINT64_MAX - 31, SEGEXT, PGM_ADDRESSING },
 };
 
-START_TEST(hostile_addresses)
+TEST_EACH(hostile_addresses, bad_names)
 {
 	fx.gr[2] = bad_names[_i].addr;
 	fx.gr[4] = bad_names[_i].subcode;
 	ck_pgm(fx_diag(2, 4, 0x64), bad_names[_i].pgm);
 	ck_assert_uint_eq(fx.gr[4], bad_names[_i].subcode);
 }
-END_TEST
 
-START_TEST(same_register)
+TEST(same_register)
 {
 	fx.gr[2] = 0x20;
 	ck_pgm(fx_diag(2, 2, 0x64), PGM_SPECIFICATION);
 }
-END_TEST
 
 /* Name of 31 bits at any byte, across pages. */
-START_TEST(name_across_pages)
+TEST(name_across_pages)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
 
@@ -239,29 +228,4 @@ START_TEST(name_across_pages)
 	fx.gr[4] = FINDSEG_31;
 	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
 	ck_range(0x500000, 0x53ffff);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("diag 64");
-	TCase *tc = tcase_create("segment");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, load_and_purge);
-	tcase_add_loop_test(tc, unknown_names, 0, 4);
-	tcase_add_loop_test(tc, unknown_subcodes, 0, 9);
-	tcase_add_test(tc, restricted);
-	tcase_add_test(tc, exclusive);
-	tcase_add_test(tc, overlap);
-	tcase_add_test(tc, inside_storage);
-	tcase_add_test(tc, no_storage_behind_it);
-	tcase_add_test(tc, skeleton_and_pending_purge);
-	tcase_add_test(tc, find);
-	tcase_add_test(tc, forms_of_31_bits);
-	tcase_add_loop_test(tc, hostile_addresses, 0, sizeof(bad_names) / sizeof(bad_names[0]));
-	tcase_add_test(tc, same_register);
-	tcase_add_test(tc, name_across_pages);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -33,14 +33,17 @@ static void ck_text(uint64_t addr, const char *expected, size_t len)
 	ck_assert_str_eq(text, expected);
 }
 
-START_TEST(an_empty_queue)
+FX_REPLAY_TRACES;
+
+CASE("diag spool", spool_setup, fx_teardown);
+
+TEST(an_empty_queue)
 {
 	ck_cc(next_file(0), 1);
 	ck_cc(next_file(7), 2);
 	ck_cc(read_page(READER), 2);
 	ck_cc(position(1), 2);
 }
-END_TEST
 
 /* Text of @len bytes with blanks behind it. */
 static void put_text(uint8_t *to, const char *text, size_t size)
@@ -77,7 +80,7 @@ static void ck_block(uint8_t status, uint8_t device, uint32_t records, uint16_t 
 }
 
 /* Bits of the status: in use, records complete, held by the user, opened, held by the system. */
-START_TEST(every_field_of_a_block)
+TEST(every_field_of_a_block)
 {
 	const uint8_t letter = 0x81;
 	struct spool_put put = {
@@ -103,10 +106,9 @@ START_TEST(every_field_of_a_block)
 	run_as(CPCMD_GUEST, "CLOSE E TO * RDR", 0);
 	ck_block(0x40, 0x41, 2, 132, 9, "BIN7");
 }
-END_TEST
 
 /* Of another century, and with numbers of one digit. */
-START_TEST(dates_in_a_block)
+TEST(dates_in_a_block)
 {
 	/* 2000-01-02 03:04:05: 36525 days after 1900-01-01, in units of which 4096 are 1 us. */
 	const uint64_t seconds = ((UINT64_C(36525) * 24 + 3) * 60 + 4) * 60 + 5;
@@ -116,9 +118,8 @@ START_TEST(dates_in_a_block)
 	ck_cc(next_file(0), 0);
 	ck_text(BLOCK + 64, "01/02/0003:04:05", 16);
 }
-END_TEST
 
-START_TEST(a_files_block)
+TEST(a_files_block)
 {
 	const uint8_t *block;
 
@@ -140,9 +141,8 @@ START_TEST(a_files_block)
 	ck_cc(next_file(0), 0);
 	ck_assert_uint_eq(fx_at(BLOCK, 304)[32] & 0xa4, 0x80);
 }
-END_TEST
 
-START_TEST(files_in_their_order)
+TEST(files_in_their_order)
 {
 	spool_send("A", "a", 'A', false);
 	spool_send("B", "b", 'A', false);
@@ -156,10 +156,9 @@ START_TEST(files_in_their_order)
 	ck_assert_uint_eq(get_be16(fx_at(BLOCK + 30, 2)), 2);
 	ck_cc(next_file(2), 1);
 }
-END_TEST
 
 /* Records as vmur takes them apart: a CCW, 2 bytes, the length up to the next one, data. */
-START_TEST(a_page_of_records)
+TEST(a_page_of_records)
 {
 	char cards[161];
 	const uint8_t *page;
@@ -182,10 +181,9 @@ START_TEST(a_page_of_records)
 	ck_cc(read_page(READER), 1);
 	ck_cc(read_page(READER), 1);
 }
-END_TEST
 
 /* Of Linux' read(): position by page, read to the end, position behind the last page. */
-START_TEST(pages_by_number)
+TEST(pages_by_number)
 {
 	static char cards[50 * 80 + 1];
 
@@ -206,7 +204,6 @@ START_TEST(pages_by_number)
 	ck_cc(read_page(READER), 0);
 	ck_assert_uint_eq(get_be32(fx_at(BUFFER + 12, 4)), 8);
 }
-END_TEST
 
 static void ck_number(unsigned int number)
 {
@@ -217,7 +214,7 @@ static void ck_number(unsigned int number)
 }
 
 /* Cards that a channel program reads come from the page where X'14' has left off, all of it. */
-START_TEST(cards_and_pages)
+TEST(cards_and_pages)
 {
 	static char cards[50 * 80 + 1];
 
@@ -237,10 +234,9 @@ START_TEST(cards_and_pages)
 	for (unsigned int i = 42; i < 50; i++)
 		ck_number(i);
 }
-END_TEST
 
 /* A reader that goes on (SPOOL CONT) takes the next file at the end of one. */
-START_TEST(a_reader_that_goes_on)
+TEST(a_reader_that_goes_on)
 {
 	ck_guest("SPOOL 00C CONT", 0, "");
 	spool_send("A", "first", 'A', false);
@@ -251,9 +247,8 @@ START_TEST(a_reader_that_goes_on)
 	ck_cc(read_page(READER), 1);
 	ck_assert_uint_eq(spool_files(), 0);
 }
-END_TEST
 
-START_TEST(wrong_operands)
+TEST(wrong_operands)
 {
 	struct cp_insn insn = { .gr = fx.gr, .amode = 31 };
 
@@ -273,7 +268,6 @@ START_TEST(wrong_operands)
 	/* None of this has opened the file. */
 	ck_assert(!spool_info("LINUX001", SPOOL_RDR, 1).open);
 }
-END_TEST
 
 static struct cp_result diag210(uint16_t device)
 {
@@ -287,7 +281,7 @@ static struct cp_result diag210(uint16_t device)
 }
 
 /* Classes and types by which Linux knows a 2540 and a 1403 (drivers/s390/cio/device_id.c). */
-START_TEST(devices)
+TEST(devices)
 {
 	ck_cc(diag210(READER), 2);
 	ck_assert_uint_eq(get_be16(fx_at(BLOCK + 4, 2)), 0x2082);
@@ -298,22 +292,4 @@ START_TEST(devices)
 	ck_cc(diag210(0x0009), 2);
 	ck_assert_uint_eq(get_be16(fx_at(BLOCK + 4, 2)), 0x8000);
 	ck_cc(diag210(0x000f), 3);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		an_empty_queue, a_files_block, every_field_of_a_block, dates_in_a_block,
-		files_in_their_order, a_page_of_records, pages_by_number, cards_and_pages,
-		a_reader_that_goes_on, wrong_operands, devices,
-	};
-	Suite *suite = suite_create("diag spool");
-	TCase *t = tcase_create("diag spool");
-
-	tcase_add_checked_fixture(t, spool_setup, fx_teardown);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

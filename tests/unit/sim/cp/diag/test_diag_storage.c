@@ -17,7 +17,9 @@ static struct cp_result release(uint64_t first, uint64_t last)
 	return fx_diag(2, 4, 0x10);
 }
 
-START_TEST(released_pages_are_zero)
+CASE("storage", fx_setup, fx_teardown);
+
+TEST(released_pages_are_zero)
 {
 	memset(fx_at(0x1f000, 0x4000), 0x77, 0x4000);
 	ck_assert_int_eq(release(0x20000, 0x21000).how, CP_DONE);
@@ -28,10 +30,9 @@ START_TEST(released_pages_are_zero)
 	ck_assert_int_eq(release(0x3ff000, 0x3ff000).how, CP_DONE);
 	ck_assert_int_eq(release(0xc00000, 0xdff000).how, CP_DONE);
 }
-END_TEST
 
 /* The emulator's memory for them goes; where it cannot, the core stores zeros. */
-START_TEST(released_pages_are_no_memory)
+TEST(released_pages_are_no_memory)
 {
 	ck_assert_int_eq(release(0x20000, 0x22000).how, CP_DONE);
 	ck_assert_uint_eq(fx.released, 3);
@@ -44,15 +45,13 @@ START_TEST(released_pages_are_no_memory)
 		ck_assert_uint_eq(*fx_at(0x20000 + i, 1), 0);
 	ck_assert_uint_eq(*fx_at(0x21000, 1), 0x77);
 }
-END_TEST
 
 /* Nothing of a range goes if one page of it is refused. */
-START_TEST(refused_release_keeps_all)
+TEST(refused_release_keeps_all)
 {
 	ck_pgm(release(0x3ff000, 0x400000), PGM_SPECIFICATION);
 	ck_assert_uint_eq(fx.released, 0);
 }
-END_TEST
 
 static const struct { uint64_t first, last; } bad_releases[] = {
 	{ 0, 0x1000 }, { 0x1001, 0x2000 }, { 0x1000, 0x2001 }, { 0x3000, 0x2000 },
@@ -61,16 +60,15 @@ static const struct { uint64_t first, last; } bad_releases[] = {
 	{ 0x1000, UINT64_MAX - 0xfff }, { UINT64_MAX - 0xfff, UINT64_MAX - 0xfff },
 };
 
-START_TEST(what_cannot_be_released)
+TEST_EACH(what_cannot_be_released, bad_releases)
 {
 	*fx_at(0x1000, 1) = *fx_at(0x3ff000, 1) = 0x77;
 	ck_pgm(release(bad_releases[_i].first, bad_releases[_i].last), PGM_SPECIFICATION);
 	ck_assert_uint_eq(*fx_at(0x1000, 1), 0x77);
 	ck_assert_uint_eq(*fx_at(0x3ff000, 1), 0x77);
 }
-END_TEST
 
-START_TEST(segments_cannot_be_released)
+TEST(segments_cannot_be_released)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "segment", "OUT 800-8FF EN;IN 100-1FF EN", NULL });
@@ -80,15 +78,13 @@ START_TEST(segments_cannot_be_released)
 	dcss_load(fx.cp, dcss_find(fx.cp, "IN"), false);
 	ck_pgm(release(0x100000, 0x100000), PGM_SPECIFICATION);
 }
-END_TEST
 
-START_TEST(storage_the_emulator_has_not)
+TEST(storage_the_emulator_has_not)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "storage", "0.4M 16M.1M", NULL });
 	ck_pgm(release(0x1000000, 0x1000000), PGM_ADDRESSING);
 }
-END_TEST
 
 static struct cp_result query(uint64_t subcode)
 {
@@ -96,7 +92,7 @@ static struct cp_result query(uint64_t subcode)
 	return fx_diag(2, 4, 0x260);
 }
 
-START_TEST(highest_byte)
+TEST(highest_byte)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "segment", "LOW 800-8FF EN;HIGH F00-FFF EN", NULL });
@@ -111,9 +107,8 @@ START_TEST(highest_byte)
 	ck_assert_uint_eq(fx.gr[2], 0xdfffff);
 	ck_assert_uint_eq(fx.gr[4], 0xffffff);
 }
-END_TEST
 
-START_TEST(extents)
+TEST(extents)
 {
 	static const uint64_t expected[5] = { 0, 0x3fffff, 0xc00000, 0xdfffff, 0 };
 
@@ -124,9 +119,8 @@ START_TEST(extents)
 	for (unsigned int i = 0; i < 5; i++)
 		ck_assert_uint_eq(get_be64(fx_at(LIST + 8 * i, 8)), expected[i]);
 }
-END_TEST
 
-START_TEST(short_list)
+TEST(short_list)
 {
 	fx.gr[2] = LIST;
 	fx.gr[3] = 16;
@@ -137,7 +131,6 @@ START_TEST(short_list)
 	fx.gr[3] = 32;
 	ck_cc(query(0x10), 0);
 }
-END_TEST
 
 static const struct { uint64_t subcode, addr, len; uint16_t pgm; } bad_queries[] = {
 	{ 0x00, LIST, 128, PGM_SPECIFICATION }, { 0x04, LIST, 128, PGM_SPECIFICATION },
@@ -151,7 +144,7 @@ static const struct { uint64_t subcode, addr, len; uint16_t pgm; } bad_queries[]
 	{ 0x10, UINT64_MAX - 15, 128, PGM_ADDRESSING },
 };
 
-START_TEST(hostile_queries)
+TEST_EACH(hostile_queries, bad_queries)
 {
 	fx.gr[2] = bad_queries[_i].addr;
 	fx.gr[3] = bad_queries[_i].len;
@@ -159,9 +152,8 @@ START_TEST(hostile_queries)
 	ck_assert_uint_eq(fx.gr[4], bad_queries[_i].subcode);
 	ck_assert_uint_eq(get_be64(fx_at(0x3ffff8, 8)), 0);
 }
-END_TEST
 
-START_TEST(odd_register)
+TEST(odd_register)
 {
 	fx.gr[3] = LIST;
 	fx.gr[4] = 0x10;
@@ -169,9 +161,8 @@ START_TEST(odd_register)
 	fx.gr[15] = LIST;
 	ck_pgm(fx_diag(15, 4, 0x260), PGM_SPECIFICATION);
 }
-END_TEST
 
-START_TEST(amode_31)
+TEST(amode_31)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
 
@@ -182,7 +173,6 @@ START_TEST(amode_31)
 	ck_assert_uint_eq(fx.gr[4], UINT64_C(0xffffffff00000002));
 	ck_assert_uint_eq(get_be64(fx_at(LIST + EXTENT_END, 8)), 0x3fffff);
 }
-END_TEST
 
 static const struct { enum fault_kind kind; uint32_t value; struct cp_result result; uint64_t gr4; }
 	fault[] = {
@@ -192,7 +182,7 @@ static const struct { enum fault_kind kind; uint32_t value; struct cp_result res
 	{ FAULT_DROP, 0, { CP_CC, 0, 0 }, 0x10 },
 };
 
-START_TEST(faults)
+TEST_EACH(faults, fault)
 {
 	const struct fault_rule rule = {
 		.point = FAULT_DIAG260_EXTENTS, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
@@ -210,29 +200,4 @@ START_TEST(faults)
 	ck_assert_uint_eq(r.pgm, fault[_i].result.pgm);
 	ck_assert_uint_eq(fx.gr[4], fault[_i].gr4);
 	ck_assert_uint_eq(get_be64(fx_at(LIST + EXTENT_END, 8)), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("diag storage");
-	TCase *tc = tcase_create("storage");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, released_pages_are_zero);
-	tcase_add_test(tc, released_pages_are_no_memory);
-	tcase_add_test(tc, refused_release_keeps_all);
-	tcase_add_loop_test(tc, what_cannot_be_released, 0,
-			    sizeof(bad_releases) / sizeof(bad_releases[0]));
-	tcase_add_test(tc, segments_cannot_be_released);
-	tcase_add_test(tc, storage_the_emulator_has_not);
-	tcase_add_test(tc, highest_byte);
-	tcase_add_test(tc, extents);
-	tcase_add_test(tc, short_list);
-	tcase_add_loop_test(tc, hostile_queries, 0, sizeof(bad_queries) / sizeof(bad_queries[0]));
-	tcase_add_test(tc, odd_register);
-	tcase_add_test(tc, amode_31);
-	tcase_add_loop_test(tc, faults, 0, sizeof(fault) / sizeof(fault[0]));
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

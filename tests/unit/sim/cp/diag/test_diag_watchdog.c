@@ -44,7 +44,11 @@ static void wait_for(uint64_t tod)
 	cp_timer(fx.cp);
 }
 
-START_TEST(goes_off)
+FX_REPLAY_TRACES;
+
+CASE("watchdog", fx_setup, fx_teardown);
+
+TEST(goes_off)
 {
 	set("MSG * BANG", 15);
 	wait_for(fx.tod + 15 * SECOND - 1);
@@ -62,9 +66,8 @@ START_TEST(goes_off)
 	wait_for(fx.tod + 1000 * SECOND);
 	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
 }
-END_TEST
 
-START_TEST(put_off)
+TEST(put_off)
 {
 	set("QUERY USERID", 30);
 	fx.tod += 29 * SECOND;
@@ -78,9 +81,8 @@ START_TEST(put_off)
 	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
 	ck_assert_str_eq(fx.last_text, "QUERY TIME");
 }
-END_TEST
 
-START_TEST(cancelled)
+TEST(cancelled)
 {
 	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
 	set("QUERY USERID", 15);
@@ -93,10 +95,9 @@ START_TEST(cancelled)
 	ck_assert_uint_eq(fx.timer, 0);
 	ck_assert(!watchdog_of(fx.cp)->active);
 }
-END_TEST
 
 /* Linux 7.2 counts the zero at the end; a response goes to the console. */
-START_TEST(command)
+TEST(command)
 {
 	put("QUERY USERID");
 	*fx_at(TEXT + 12, 1) = 0;
@@ -117,9 +118,8 @@ START_TEST(command)
 	ck_assert(watchdog_expire(fx.cp));
 	ck_assert_uint_eq(fx.last_event.value, 1);
 }
-END_TEST
 
-START_TEST(wrong)
+TEST(wrong)
 {
 	char longest[CPCMD_MAX_COMMAND + 1];
 
@@ -143,10 +143,9 @@ START_TEST(wrong)
 	ck_assert(watchdog_expire(fx.cp));
 	ck_assert_uint_eq(fx.last_event.value, 1);
 }
-END_TEST
 
 /* One timer of the host serves the monitor, too: the first of both times. */
-START_TEST(beside_the_monitor)
+TEST(beside_the_monitor)
 {
 	ck_operator("MONITOR SAMPLE INTERVAL 60 SECONDS", 0, "");
 	cpcmd_run(fx.cp, CPCMD_OPERATOR, "MONITOR SAMPLE START", 20);
@@ -162,7 +161,6 @@ START_TEST(beside_the_monitor)
 	wait_for(fx.tod + 200 * SECOND);
 	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 2);
 }
-END_TEST
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
@@ -174,7 +172,7 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
 }
 
-START_TEST(faults)
+TEST(faults)
 {
 	put("QUERY USERID");
 	arm(FAULT_DIAG288_INIT, FAULT_PGM, 6);
@@ -197,9 +195,8 @@ START_TEST(faults)
 	ck_assert(watchdog_expire(fx.cp));
 	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 2);
 }
-END_TEST
 
-START_TEST(save_load)
+TEST(save_load)
 {
 	uint8_t *image;
 	size_t len;
@@ -227,7 +224,6 @@ START_TEST(save_load)
 	}
 	free(image);
 }
-END_TEST
 
 /* After its tag: active, conceal, seconds (4), due (8), length, command. */
 enum { AT_ACTIVE = 0, AT_CONCEAL = 1, AT_SECONDS = 2, AT_DUE = 6, AT_COMMAND = 15 };
@@ -242,7 +238,7 @@ static const struct { bool set; size_t at; uint8_t is, value; bool good; } membe
 	{ false, AT_SECONDS + 3, 0, 1, false }, { false, AT_DUE + 7, 0, 1, false },
 };
 
-START_TEST(bombs_in_an_image)
+TEST_EACH(bombs_in_an_image, members)
 {
 	uint8_t *image, *bomb;
 	char err[256];
@@ -262,10 +258,9 @@ START_TEST(bombs_in_an_image)
 		ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 /* A bomb goes off at some time. */
-START_TEST(bomb_without_a_time)
+TEST(bomb_without_a_time)
 {
 	uint8_t *image, *bomb;
 	char err[256];
@@ -283,22 +278,4 @@ START_TEST(bomb_without_a_time)
 	state_sign(image, len);
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		goes_off, put_off, cancelled, command, wrong, beside_the_monitor, faults,
-		save_load, bomb_without_a_time,
-	};
-	Suite *suite = suite_create("watchdog");
-	TCase *t = tcase_create("watchdog");
-
-	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	tcase_add_loop_test(t, bombs_in_an_image, 0, sizeof(members) / sizeof(members[0]));
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

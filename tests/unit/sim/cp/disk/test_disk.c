@@ -16,7 +16,11 @@ static const struct {
 	{ 512, INT64_MIN, INT64_MIN + 1, INT64_MIN + 64 },
 };
 
-START_TEST(set_up_and_removed)
+FX_REPLAY_TRACES;
+
+CASE("disk", disk_setup, fx_teardown);
+
+TEST_EACH(set_up_and_removed, sizes)
 {
 	set_up(DISK, sizes[_i].block_size, sizes[_i].offset);
 	ck_250(INIT_BIO, 0, 0);
@@ -50,19 +54,17 @@ START_TEST(set_up_and_removed)
 	put_request(DISK, 1, false);
 	ck_250(RW_BIO, 2, 28);
 }
-END_TEST
 
 static const uint32_t bad_sizes[] = { 0, 1, 256, 511, 513, 768, 3072, 8192, 0x80000000 };
 
-START_TEST(block_sizes_that_are_none)
+TEST_EACH(block_sizes_that_are_none, bad_sizes)
 {
 	set_up(DISK, bad_sizes[_i], 0);
 	ck_250(INIT_BIO, 2, 24);
 	ck_assert(!info_of(0).established);
 }
-END_TEST
 
-START_TEST(devices_that_are_no_disks)
+TEST(devices_that_are_no_disks)
 {
 	static const struct {
 		uint16_t device;
@@ -78,9 +80,8 @@ START_TEST(devices_that_are_no_disks)
 		ck_250(TERM_BIO, 2, devices[i].other);
 	}
 }
-END_TEST
 
-START_TEST(written_and_read)
+TEST(written_and_read)
 {
 	established(DISK, 1024);
 	memset(fx_at(DATA, 1024), 0xa1, 1024);
@@ -106,9 +107,8 @@ START_TEST(written_and_read)
 	ck_assert_uint_eq(info_of(0).writes, 2);
 	ck_assert_uint_eq(info_of(1).reads, 0);
 }
-END_TEST
 
-START_TEST(most_blocks_of_a_request)
+TEST(most_blocks_of_a_request)
 {
 	established(DISK, 512);
 	for (unsigned int i = 0; i < 256; i++) {
@@ -127,9 +127,8 @@ START_TEST(most_blocks_of_a_request)
 	ck_250(RW_BIO, 2, 36);
 	ck_assert_uint_eq(info_of(0).writes, 256);
 }
-END_TEST
 
-START_TEST(formats_of_31_bits)
+TEST(formats_of_31_bits)
 {
 	uint8_t *list = new_list(DISK, false), *entry;
 	struct cp_external external;
@@ -164,9 +163,8 @@ START_TEST(formats_of_31_bits)
 	ck_assert_uint_eq(external.parameter, 0);
 	ck_untold();
 }
-END_TEST
 
-START_TEST(a_disk_that_is_read_only)
+TEST(a_disk_that_is_read_only)
 {
 	put_blocks(READ_ONLY, 0, 1, 3);
 	established(READ_ONLY, 512);
@@ -182,7 +180,6 @@ START_TEST(a_disk_that_is_read_only)
 	ck_assert_uint_eq(info_of(1).writes, 0);
 	ck_assert(info_of(1).read_only && !info_of(0).read_only);
 }
-END_TEST
 
 /* What is wrong with an entry: a byte of it, and the status. */
 static const struct {
@@ -201,7 +198,7 @@ static const struct {
 	{ READ_BLOCK, BIOE_BUFFER + 5, 0x80, 0x02 },
 };
 
-START_TEST(wrong_entries)
+TEST_EACH(wrong_entries, entries)
 {
 	for (unsigned int async = 0; async < 2; async++) {
 		memset(fx_at(DATA, 4096), 0x11, 4096);
@@ -226,10 +223,9 @@ START_TEST(wrong_entries)
 		ck_assert_uint_eq(*fx_at(DATA, 1), 0x11);
 	}
 }
-END_TEST
 
 /* A list, or data, of which only a part is storage of the guest's. */
-START_TEST(storage_that_ends)
+TEST(storage_that_ends)
 {
 	const uint32_t last = (4u << 20) - 256;
 	uint8_t *entry;
@@ -255,10 +251,9 @@ START_TEST(storage_that_ends)
 	ck_told(2);
 	ck_untold();
 }
-END_TEST
 
 /* A segment that the guest may only read: neither data nor status are stored there. */
-START_TEST(storage_that_is_protected)
+TEST(storage_that_is_protected)
 {
 	uint8_t *entry;
 
@@ -279,7 +274,6 @@ START_TEST(storage_that_is_protected)
 	ck_told(2);
 	ck_assert_uint_eq(info_of(0).writes, 1);
 }
-END_TEST
 
 /* A byte that is not what it has to be, and the program interruption. */
 static const struct {
@@ -316,7 +310,7 @@ static void put_list(unsigned int function)
 		new_list(DISK, false);
 }
 
-START_TEST(wrong_lists)
+TEST_EACH(wrong_lists, lists)
 {
 	if (lists[_i].function != INIT_BIO)
 		established(DISK, 512);
@@ -332,10 +326,9 @@ START_TEST(wrong_lists)
 	put_list(lists[_i].function);
 	ck_250(lists[_i].function, 0, 0);
 }
-END_TEST
 
 /* In the format of 31 bits other bytes are reserved. */
-START_TEST(wrong_lists_of_31_bits)
+TEST(wrong_lists_of_31_bits)
 {
 	static const uint8_t init[] = { 40, 63 }, io[] = { 26, 27, 44, 63 };
 	uint8_t *list;
@@ -354,9 +347,8 @@ START_TEST(wrong_lists_of_31_bits)
 		ck_pgm(diag250(RW_BIO), PGM_SPECIFICATION);
 	}
 }
-END_TEST
 
-START_TEST(wrong_places_of_a_list)
+TEST(wrong_places_of_a_list)
 {
 	set_up(DISK, 512, 0);
 	fx.gr[4] = INIT_BIO;
@@ -375,10 +367,9 @@ START_TEST(wrong_places_of_a_list)
 	ck_cc(fx_diag(14, 4, 0x250), 0);
 	ck_assert_uint_eq(fx.gr[15], 0);
 }
-END_TEST
 
 /* Key and the flag for CP's cache change nothing. */
-START_TEST(key_and_cache)
+TEST(key_and_cache)
 {
 	established(DISK, 512);
 	put_entry(0, WRITE_BLOCK, 1);
@@ -390,7 +381,6 @@ START_TEST(key_and_cache)
 	ck_250(RW_BIO, 0, 8);
 	ck_told(0);
 }
-END_TEST
 
 static struct disk_pending pending_of(unsigned int index)
 {
@@ -418,7 +408,7 @@ static void ck_event(const char *what, uint16_t device, uint64_t request)
 	ck_assert_uint_eq(fx.last_event.value, request);
 }
 
-START_TEST(asynchronous)
+TEST(asynchronous)
 {
 	const unsigned int kicks = fx.externals[0] + fx.externals[1];
 
@@ -438,7 +428,6 @@ START_TEST(asynchronous)
 	ck_untold();
 	ck_assert_uint_eq(pending_count(), 0);
 }
-END_TEST
 
 /* Three requests for two disks: told of in the order in which they end. */
 static void hold_three(void)
@@ -464,7 +453,7 @@ static void hold_three(void)
 	ck_assert_uint_eq(pending_count(), 3);
 }
 
-START_TEST(requests_that_wait)
+TEST(requests_that_wait)
 {
 	hold_three();
 	for (unsigned int i = 0; i < 3; i++) {
@@ -499,9 +488,8 @@ START_TEST(requests_that_wait)
 	ck_event("ended", DISK, 4);
 	ck_told(0);
 }
-END_TEST
 
-START_TEST(requests_of_an_environment_that_is_removed)
+TEST(requests_of_an_environment_that_is_removed)
 {
 	hold_three();
 	new_list(DISK, false);
@@ -529,10 +517,9 @@ START_TEST(requests_of_an_environment_that_is_removed)
 	ck_told(0);
 	ck_untold();
 }
-END_TEST
 
 /* As many as CP keeps; the next one is carried out at once. */
-START_TEST(most_requests)
+TEST(most_requests)
 {
 	established(DISK, 512);
 	disk_hold(fx.cp, true);
@@ -554,9 +541,8 @@ START_TEST(most_requests)
 	ck_250(RW_BIO, 0, 8);
 	ck_assert_uint_eq(pending_of(63).number, 65);
 }
-END_TEST
 
-START_TEST(system_reset)
+TEST(system_reset)
 {
 	hold_three();
 	ck_assert(disk_complete(fx.cp, 1));
@@ -570,9 +556,8 @@ START_TEST(system_reset)
 	ck_assert(!disk_complete(fx.cp, 0));
 	established(DISK, 4096);
 }
-END_TEST
 
-START_TEST(blocks_from_outside)
+TEST(blocks_from_outside)
 {
 	uint8_t data[1024] = { 0 };
 	struct disk_info info;
@@ -599,9 +584,8 @@ START_TEST(blocks_from_outside)
 	ck_blocks(DISK, 63, 1, 5);
 	ck_blocks(DISK, 0, 63, 0);
 }
-END_TEST
 
-START_TEST(device_characteristics)
+TEST(device_characteristics)
 {
 	static const uint8_t expected[12] = { 0x02, 0x00, 0, 12, 0x01, 0x40, 0, 0, 0x01, 0x40 };
 	uint8_t *block = fx_at(0x3000, 12);
@@ -618,9 +602,8 @@ START_TEST(device_characteristics)
 	ck_cc(fx_diag(2, 0, 0x210), 2);
 	ck_assert_uint_eq(block[8], 0);
 }
-END_TEST
 
-START_TEST(saved_and_loaded)
+TEST(saved_and_loaded)
 {
 	uint8_t *image;
 	size_t len;
@@ -652,10 +635,9 @@ START_TEST(saved_and_loaded)
 	ck_told(0);
 	ck_blocks(DISK, 0, 1, 1);
 }
-END_TEST
 
 /* An image of a guest with other disks. */
-START_TEST(image_with_other_disks)
+TEST_LOOP(image_with_other_disks, 0, 4)
 {
 	static const char *const other[] = {
 		"MDISK 0200 FB-512 V-DISK 64 MW",
@@ -676,7 +658,6 @@ START_TEST(image_with_other_disks)
 			      "paths, and SPOOL and MDISK statements must be the same");
 	free(image);
 }
-END_TEST
 
 /*
  * Behind the tag: established (1), block size (4), offset, reads, writes (8 each), pages, each
@@ -711,7 +692,7 @@ static const struct {
 	{ IMAGE_JOB + JOB_DELAY, 1 },
 };
 
-START_TEST(damaged_image)
+TEST_EACH(damaged_image, damage)
 {
 	uint8_t *image;
 	size_t len, at;
@@ -739,10 +720,9 @@ START_TEST(damaged_image)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 /* A page that is saved has a byte that is not 0. */
-START_TEST(image_with_a_page_of_zeros)
+TEST(image_with_a_page_of_zeros)
 {
 	uint8_t *image;
 	size_t len, at;
@@ -756,50 +736,10 @@ START_TEST(image_with_a_page_of_zeros)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
-START_TEST(statements_of_the_directory)
+TEST(statements_of_the_directory)
 {
 	ck_assert_uint_eq(cp_disk_at(&fx.config, 0)->device, DISK);
 	ck_assert_uint_eq(cp_disk_at(&fx.config, 1)->blocks, 16);
 	ck_assert_ptr_null(cp_disk_at(&fx.config, 2));
-}
-END_TEST
-
-#define LOOP(tc, test, table) tcase_add_loop_test(tc, test, 0, sizeof(table) / sizeof((table)[0]))
-
-int main(void)
-{
-	Suite *suite = suite_create("disk");
-	TCase *tc = tcase_create("disk");
-
-	tcase_add_checked_fixture(tc, disk_setup, fx_teardown);
-	LOOP(tc, set_up_and_removed, sizes);
-	LOOP(tc, block_sizes_that_are_none, bad_sizes);
-	tcase_add_test(tc, devices_that_are_no_disks);
-	tcase_add_test(tc, written_and_read);
-	tcase_add_test(tc, most_blocks_of_a_request);
-	tcase_add_test(tc, formats_of_31_bits);
-	tcase_add_test(tc, a_disk_that_is_read_only);
-	LOOP(tc, wrong_entries, entries);
-	tcase_add_test(tc, storage_that_ends);
-	tcase_add_test(tc, storage_that_is_protected);
-	LOOP(tc, wrong_lists, lists);
-	tcase_add_test(tc, wrong_lists_of_31_bits);
-	tcase_add_test(tc, wrong_places_of_a_list);
-	tcase_add_test(tc, key_and_cache);
-	tcase_add_test(tc, asynchronous);
-	tcase_add_test(tc, requests_that_wait);
-	tcase_add_test(tc, requests_of_an_environment_that_is_removed);
-	tcase_add_test(tc, most_requests);
-	tcase_add_test(tc, system_reset);
-	tcase_add_test(tc, blocks_from_outside);
-	tcase_add_test(tc, device_characteristics);
-	tcase_add_test(tc, saved_and_loaded);
-	tcase_add_loop_test(tc, image_with_other_disks, 0, 4);
-	LOOP(tc, damaged_image, damage);
-	tcase_add_test(tc, image_with_a_page_of_zeros);
-	tcase_add_test(tc, statements_of_the_directory);
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

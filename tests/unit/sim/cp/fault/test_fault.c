@@ -61,7 +61,9 @@ static const char *pattern(const struct fault_rule *rule, unsigned int count)
 	return text;
 }
 
-START_TEST(names_and_kinds)
+CASE("rules", fx_setup, fx_teardown);
+
+TEST(names_and_kinds)
 {
 	static const char *const kinds[FAULT_KINDS] = {
 		"none", "cc", "rc", "pgm", "drop", "delay", "duplicate", "reorder", "corrupt",
@@ -79,10 +81,9 @@ START_TEST(names_and_kinds)
 	}
 	ck_assert_str_eq(fault_point_info[FAULT_INTERRUPT].name, "interrupt");
 }
-END_TEST
 
 /* A point of a new name needs a program that carries out its faults: fault_pairs.h. */
-START_TEST(every_point_has_its_program)
+TEST(every_point_has_its_program)
 {
 	static const char *const prefixes[] = {
 		"iucv.", "interrupt", "peer.", "diag", "monitor.", "appldata.", "msg.",
@@ -99,9 +100,8 @@ START_TEST(every_point_has_its_program)
 		ck_assert_msg(found, "%s is tested by no program", name);
 	}
 }
-END_TEST
 
-START_TEST(values_of_kinds)
+TEST(values_of_kinds)
 {
 	ck_assert_uint_eq(fault_value_max(FAULT_IUCV_SEND, FAULT_RC), 255);
 	ck_assert_uint_eq(fault_value_max(FAULT_IUCV_SET_CONTROL_MASK, FAULT_RC), 255);
@@ -118,9 +118,8 @@ START_TEST(values_of_kinds)
 		ck_assert_uint_eq(fault_offset_max(point), interruption ? 39 : UINT32_MAX);
 	}
 }
-END_TEST
 
-START_TEST(refuses_kind)
+TEST(refuses_kind)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
 	char text[64];
@@ -137,9 +136,8 @@ START_TEST(refuses_kind)
 	snprintf(text, sizeof(text), "there is no fault point with number %d", FAULT_POINTS);
 	refused(&rule, text);
 }
-END_TEST
 
-START_TEST(refuses_value)
+TEST(refuses_value)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
 
@@ -165,9 +163,8 @@ START_TEST(refuses_value)
 	rule.offset = 39;
 	ck_assert_int_gt(arm(&rule), 0);
 }
-END_TEST
 
-START_TEST(accepts_long_rc_elsewhere)
+TEST(accepts_long_rc_elsewhere)
 {
 	struct fault_rule rule = { .point = FAULT_DIAG64_LOADSHR, .path = FAULT_ANY_PATH,
 				   .kind = FAULT_RC, .value = 263 };
@@ -175,9 +172,8 @@ START_TEST(accepts_long_rc_elsewhere)
 	arm(&rule);
 	ck_assert_uint_eq(check(FAULT_DIAG64_LOADSHR, FAULT_ANY_PATH, "X").value, 263);
 }
-END_TEST
 
-START_TEST(refuses_filter)
+TEST(refuses_filter)
 {
 	struct fault_rule rule = send_rule(FAULT_NTH, 0);
 
@@ -203,9 +199,8 @@ START_TEST(refuses_filter)
 	rule = (struct fault_rule){ .point = FAULT_INTERRUPT, .kind = FAULT_DROP, .type = 10 };
 	refused(&rule, "the fault rule's type is 10; it must be 1 to 9");
 }
-END_TEST
 
-START_TEST(limit_of_rules)
+TEST(limit_of_rules)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
 	struct fault_status status;
@@ -224,9 +219,8 @@ START_TEST(limit_of_rules)
 	ck_assert_int_eq(fault_disarm(fx.cp, 0), FAULT_MAX_RULES);
 	ck_assert(!fault_status(fx.cp, 0, &status));
 }
-END_TEST
 
-START_TEST(when_it_fires)
+TEST(when_it_fires)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
 
@@ -242,9 +236,8 @@ START_TEST(when_it_fires)
 	rule = send_rule(FAULT_PROBABILITY, 1000000);
 	ck_assert_str_eq(pattern(&rule, 4), "xxxx");
 }
-END_TEST
 
-START_TEST(probability_follows_the_seed)
+TEST(probability_follows_the_seed)
 {
 	struct fault_rule rule = send_rule(FAULT_PROBABILITY, 300000);
 	const char *const seed[] = { "seed", "7", NULL };
@@ -264,9 +257,8 @@ START_TEST(probability_follows_the_seed)
 	ck_assert_uint_lt(fired, 40);
 	ck_assert_str_ne(pattern(&rule, 60), first);
 }
-END_TEST
 
-START_TEST(filters)
+TEST(filters)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
 	struct fault_status status;
@@ -289,9 +281,8 @@ START_TEST(filters)
 	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 5);
 	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_REPLY), 1);
 }
-END_TEST
 
-START_TEST(agent_is_exempt_unless_named)
+TEST(agent_is_exempt_unless_named)
 {
 	struct fault_rule rule = send_rule(FAULT_NTH, 1);
 
@@ -311,9 +302,8 @@ START_TEST(agent_is_exempt_unless_named)
 	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_SEND, &(struct fault_call){
 		.path = 5, .user = CP_AGENT_USERID, .name = "LINUX001" }).kind, FAULT_RC);
 }
-END_TEST
 
-START_TEST(first_rule_wins_and_all_count)
+TEST(first_rule_wins_and_all_count)
 {
 	struct fault_rule rule = send_rule(FAULT_NTH, 2);
 	struct fault_status status;
@@ -330,9 +320,8 @@ START_TEST(first_rule_wins_and_all_count)
 	ck_assert_uint_eq(status.matched, 3);
 	ck_assert_uint_eq(status.fired, 2);
 }
-END_TEST
 
-START_TEST(reports)
+TEST(reports)
 {
 	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = 9, .kind = FAULT_CORRUPT,
 				   .value = 0x80, .offset = 3 };
@@ -353,10 +342,9 @@ START_TEST(reports)
 	ck_assert_uint_eq(fx.last_event.value, (uint64_t)id);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"test\",\"fault\":\"interrupt\",\"rule\":1}"));
 }
-END_TEST
 
 /* A rule for any path names none. */
-START_TEST(path_in_the_trace)
+TEST(path_in_the_trace)
 {
 	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH };
 
@@ -370,10 +358,9 @@ START_TEST(path_in_the_trace)
 		rule.path = 9;
 	}
 }
-END_TEST
 
 /* A new rule has none of its fields; what one of them is given stays in that one. */
-START_TEST(fields_of_a_new_rule)
+TEST(fields_of_a_new_rule)
 {
 	for (enum fault_field field = 0; field < FAULT_FIELDS; field++) {
 		struct fault_rule rule = fault_rule_new();
@@ -388,31 +375,4 @@ START_TEST(fields_of_a_new_rule)
 			ck_assert_msg(fault_absent(&rule, other) == (other != field), "%s, %s",
 				      fault_field_info[field].name, fault_field_info[other].name);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault");
-	TCase *tc = tcase_create("rules");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, names_and_kinds);
-	tcase_add_test(tc, every_point_has_its_program);
-	tcase_add_test(tc, values_of_kinds);
-	tcase_add_test(tc, refuses_kind);
-	tcase_add_test(tc, refuses_value);
-	tcase_add_test(tc, accepts_long_rc_elsewhere);
-	tcase_add_test(tc, refuses_filter);
-	tcase_add_test(tc, limit_of_rules);
-	tcase_add_test(tc, when_it_fires);
-	tcase_add_test(tc, probability_follows_the_seed);
-	tcase_add_test(tc, filters);
-	tcase_add_test(tc, agent_is_exempt_unless_named);
-	tcase_add_test(tc, first_rule_wins_and_all_count);
-	tcase_add_test(tc, reports);
-	tcase_add_test(tc, path_in_the_trace);
-	tcase_add_test(tc, fields_of_a_new_rule);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -21,6 +21,8 @@ static void setup(void)
 	put_data(DC_DATA, 16, 1);
 }
 
+CASE("appldata", setup, fx_teardown);
+
 static struct cp_result call(uint8_t function)
 {
 	put_product(1);
@@ -137,7 +139,7 @@ static void copy_pair(int i, uint8_t function)
 	ck_assert_uint_eq(end_interval(), 1);
 }
 
-START_TEST(pairs)
+TEST_LOOP(pairs, 0, pairs_of(prefixes))
 {
 	if (pair[_i].point == FAULT_APPLDATA_SAMPLE)
 		copy_pair(_i, DC_START);
@@ -146,16 +148,14 @@ START_TEST(pairs)
 	else
 		call_pair(_i);
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	ck_others_refused(pairs_of(prefixes));
 }
-END_TEST
 
 /* A rule may name the product's number; the user is the guest. */
-START_TEST(by_name)
+TEST(by_name)
 {
 	struct fault_rule rule = { .point = FAULT_DIAGDC_START, .path = FAULT_ANY_PATH,
 				   .name = "linuxkr", .user = "linux001", .kind = FAULT_RC,
@@ -170,18 +170,4 @@ START_TEST(by_name)
 	put_list(DC_START, DC_DATA, 16);
 	ck_assert_int_eq(dc_call().how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], FAIL_CODE);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault appldata");
-	TCase *tc = tcase_create("appldata");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
-	tcase_add_test(tc, others);
-	tcase_add_test(tc, by_name);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

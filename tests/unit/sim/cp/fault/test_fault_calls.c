@@ -29,6 +29,8 @@ static void setup(void)
 	path = open_path(&a, IPRMDATA, IPRMDATA, 100);
 }
 
+CASE("iucv", setup, fx_teardown);
+
 /* The last event of the peer, if it had any since the call. */
 static const struct iucv_event *heard(enum iucv_type type)
 {
@@ -273,7 +275,7 @@ static void ck_effect(int i, const struct scenario *s)
 	ck_assert(!s->done());
 }
 
-START_TEST(pairs)
+TEST_LOOP(pairs, 0, pairs_of(prefixes))
 {
 	const struct scenario *s = &scenario[pair[_i].point];
 	enum fault_kind kind = pair[_i].kind;
@@ -293,13 +295,11 @@ START_TEST(pairs)
 	ck_cc(result, s->cc);
 	ck_assert(s->done());
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	ck_others_refused(pairs_of(prefixes));
 }
-END_TEST
 
 static void arm_corrupt(uint32_t offset)
 {
@@ -315,7 +315,7 @@ static void put_entry(unsigned int index, uint32_t addr, uint32_t len)
 	put_be32(entry + AREA_LENGTH, len);
 }
 
-START_TEST(corrupts_lists_and_parameters)
+TEST(corrupts_lists_and_parameters)
 {
 	arm_corrupt(9);
 	id = peer_send(&a, 0, IPRMDATA, "12345678", 8, NULL, 0);
@@ -336,10 +336,9 @@ START_TEST(corrupts_lists_and_parameters)
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, DATA, 6), 0);
 	ck_assert_mem_eq(fx_at(DATA, 6), "\xee\xee\xee\xee\xee\xee", 6);
 }
-END_TEST
 
 /* The data overwrite the list that says where they lie: harmless. */
-START_TEST(corrupt_cannot_be_misled)
+TEST(corrupt_cannot_be_misled)
 {
 	static const uint8_t data[8] = { 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff };
 
@@ -349,10 +348,9 @@ START_TEST(corrupt_cannot_be_misled)
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID | IPBUFLST, id, 0, DATA, 8), 0);
 	ck_assert_mem_eq(fx_at(DATA, 8), data, 8);
 }
-END_TEST
 
 /* A path that is severed already, or that does not exist, is not severed again. */
-START_TEST(nothing_to_sever)
+TEST(nothing_to_sever)
 {
 	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
 	arm(FAULT_IUCV_SEND, FAULT_SEVER, SEVER_CODE, 0);
@@ -363,10 +361,9 @@ START_TEST(nothing_to_sever)
 	ck_rc(send(77, 0, DATA, 4, 4), 0x01);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* What may name a path does so by a flag; without it the field may have anything. */
-START_TEST(path_that_is_not_named)
+TEST_LOOP(path_that_is_not_named, 0, 4)
 {
 	static const struct { enum fault_point point; uint32_t function; uint8_t cc; } calls[] = {
 		{ FAULT_IUCV_RECEIVE, IUCV_RECEIVE, 2 }, { FAULT_IUCV_REJECT, IUCV_REJECT, 2 },
@@ -387,19 +384,4 @@ START_TEST(path_that_is_not_named)
 	ck_assert(fault_status(fx.cp, 0, &status));
 	ck_assert_uint_eq(status.matched, 0);
 	ck_cc(message(calls[_i].function, path, IPFGPID, 0, 0, DATA, 4), 3);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault calls");
-	TCase *tc = iucv_case(suite, "iucv", setup);
-
-	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
-	tcase_add_test(tc, others);
-	tcase_add_loop_test(tc, path_that_is_not_named, 0, 4);
-	tcase_add_test(tc, corrupts_lists_and_parameters);
-	tcase_add_test(tc, corrupt_cannot_be_misled);
-	tcase_add_test(tc, nothing_to_sever);
-	return check_run_suite(suite);
 }

@@ -26,6 +26,8 @@ static void setup(void)
 	memset(fx_at(SEGMENT_START, 16), 0x55, 16);
 }
 
+CASE("diag", setup, fx_teardown);
+
 /* Rx = 2, Ry = 4. */
 static struct cp_result segment(uint64_t subcode)
 {
@@ -170,7 +172,7 @@ static void ck_effect(int i, const struct scenario *s, struct cp_result result)
 	ck_assert(s->done());
 }
 
-START_TEST(pairs)
+TEST_LOOP(pairs, 0, pairs_of(prefixes))
 {
 	const struct scenario *s = &scenario[pair[_i].point];
 	enum fault_kind kind = pair[_i].kind;
@@ -185,16 +187,14 @@ START_TEST(pairs)
 	ck_fired();
 	ck_effect(_i, s, result);
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	ck_others_refused(pairs_of(prefixes));
 }
-END_TEST
 
 /* Between two ranges, and inside storage, a segment has no byte to change. */
-START_TEST(nothing_to_spoil)
+TEST(nothing_to_spoil)
 {
 	const struct fault_rule rule = { .point = FAULT_SEGMENT_LOAD, .path = FAULT_ANY_PATH,
 					 .kind = FAULT_CORRUPT, .value = 1, .offset = 0x1000 };
@@ -207,10 +207,9 @@ START_TEST(nothing_to_spoil)
 	ck_assert_uint_eq(*fx_at(SEGMENT_START + 0x1000, 1), 0);
 	ck_assert_uint_eq(fx.events[CP_EVENT_FAULT], 1);
 }
-END_TEST
 
 /* The segment's last byte is one of its bytes. */
-START_TEST(last_byte_to_spoil)
+TEST(last_byte_to_spoil)
 {
 	const struct fault_rule rule = { .point = FAULT_SEGMENT_LOAD, .path = FAULT_ANY_PATH,
 					 .kind = FAULT_CORRUPT, .value = 0x0f, .offset = 0xffff };
@@ -221,10 +220,9 @@ START_TEST(last_byte_to_spoil)
 	ck_assert_uint_eq(*fx_at(SEGMENT_START + 0xfffe, 1), 0);
 	ck_assert_uint_eq(*fx_at(SEGMENT_START + 0xffff, 1), 0x0f);
 }
-END_TEST
 
 /* A rule may name the command's first word, in any case. */
-START_TEST(command_by_name)
+TEST(command_by_name)
 {
 	struct fault_rule rule = { .point = FAULT_DIAG_COMMAND, .path = FAULT_ANY_PATH,
 				   .name = "query", .user = "linux001", .kind = FAULT_RC,
@@ -239,20 +237,4 @@ START_TEST(command_by_name)
 	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
 	ck_cc(call_command(), 0);
 	ck_assert_uint_eq(fx.gr[4], 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault diag");
-	TCase *tc = tcase_create("diag");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
-	tcase_add_test(tc, others);
-	tcase_add_test(tc, nothing_to_spoil);
-	tcase_add_test(tc, last_byte_to_spoil);
-	tcase_add_test(tc, command_by_name);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -133,7 +133,11 @@ static void ck_completion(int i)
 	ck_assert_uint_eq(info_of(0).writes, 1);
 }
 
-START_TEST(every_kind)
+FX_REPLAY_TRACES;
+
+CASE("disk", disk_setup, fx_teardown);
+
+TEST_LOOP(every_kind, 0, pairs_of(prefixes))
 {
 	established(DISK, 512);
 	switch (pair[_i].point) {
@@ -158,10 +162,9 @@ START_TEST(every_kind)
 		ck_no_test(_i);
 	}
 }
-END_TEST
 
 /* What is wrong with the data's place shows although nothing is read. */
-START_TEST(dropped_block_without_a_place)
+TEST(dropped_block_without_a_place)
 {
 	const struct fault_rule rule = {
 		.point = FAULT_DISK_BLOCK, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
@@ -177,24 +180,8 @@ START_TEST(dropped_block_without_a_place)
 	ck_assert_uint_eq(entry_status(0), 2);
 	ck_assert_uint_eq(info_of(0).reads, 0);
 }
-END_TEST
 
-START_TEST(others_refused)
+TEST(others_refused)
 {
 	ck_others_refused(pairs_of(prefixes));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault disk");
-	TCase *t = tcase_create("disk");
-	const int pairs = pairs_of(prefixes);
-
-	tcase_add_checked_fixture(t, disk_setup, fx_teardown);
-	tcase_add_loop_test(t, every_kind, 0, pairs);
-	tcase_add_test(t, dropped_block_without_a_place);
-	tcase_add_test(t, others_refused);
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

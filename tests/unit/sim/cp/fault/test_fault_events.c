@@ -27,6 +27,8 @@ static void setup(void)
 		path[n] = open_path(&a, IPRMDATA, IPRMDATA, 100);
 }
 
+CASE("events", setup, fx_teardown);
+
 static uint32_t send_numbered(uint16_t peer_path, uint32_t number)
 {
 	struct iucv_parm q = { .path = peer_path, .trgcls = number, .msgtag = number };
@@ -149,7 +151,7 @@ static bool is_severed(const struct note *note, uint8_t code)
 	return false;
 }
 
-START_TEST(pairs)
+TEST_LOOP(pairs, 0, pairs_of(prefixes))
 {
 	const struct scenario *s = &scenario[pair[_i].point];
 	enum fault_kind kind = pair[_i].kind;
@@ -177,16 +179,14 @@ START_TEST(pairs)
 	ck_assert_int_eq(is_severed(&a, SEVER_CODE),
 			 kind == FAULT_SEVER && pair[_i].point != FAULT_PEER_CONNECT);
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	ck_others_refused(pairs_of(prefixes));
 }
-END_TEST
 
 /* Connection complete, resumed and priority messages pass the same points. */
-START_TEST(other_types)
+TEST(other_types)
 {
 	struct iucv_parm q = { .vmid = "LINUX001", .flags = IPPRTY };
 
@@ -203,9 +203,8 @@ START_TEST(other_types)
 	ck_cc(send(EVENTS, IPPRTY, DATA, 4, 4), 0);
 	ck_assert_uint_eq(a.count, 1);
 }
-END_TEST
 
-START_TEST(filter_by_type)
+TEST(filter_by_type)
 {
 	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH,
 				   .kind = FAULT_DROP, .type = IUCV_PATH_QUIESCED };
@@ -219,10 +218,9 @@ START_TEST(filter_by_type)
 	take(IUCV_MSG_PENDING, path[1]);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* A type that does not exist is not shown to a peer; every other one is. */
-START_TEST(corrupt_type)
+TEST(corrupt_type)
 {
 	arm(FAULT_PEER_MESSAGE, FAULT_CORRUPT, 0x40, 3);
 	make_message(1);
@@ -234,10 +232,9 @@ START_TEST(corrupt_type)
 	make_message(3);
 	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->path, 2);
 }
-END_TEST
 
 /* The agent's traffic does not bring out what waits for the test's. */
-START_TEST(agent_does_not_count)
+TEST(agent_does_not_count)
 {
 	static struct note agent;
 	uint16_t agents;
@@ -254,10 +251,9 @@ START_TEST(agent_does_not_count)
 	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + IPTRGCLS), 1);
 	ck_call(peer_path(&agent, IUCV_QUIESCE, 0, 0), 0, 0);
 }
-END_TEST
 
 /* A copy goes before what is held back, as everything else does. */
-START_TEST(copies_count)
+TEST(copies_count)
 {
 	static const uint32_t order[] = { 2, 2, 1, 3 };
 
@@ -270,10 +266,9 @@ START_TEST(copies_count)
 		ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + IPTRGCLS), order[i]);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* What comes out at the same time comes in the order in which it was held back. */
-START_TEST(several_held_back)
+TEST(several_held_back)
 {
 	for (unsigned int n = 1; n <= 2; n++) {
 		arm(FAULT_PEER_MESSAGE, FAULT_DELAY, 1, 0);
@@ -286,10 +281,9 @@ START_TEST(several_held_back)
 	for (unsigned int i = 0; i < 3; i++)
 		ck_assert_uint_eq(a.event[i].trgcls, i == 0 ? 3 : i);
 }
-END_TEST
 
 /* Held back and doubled events of a peer: in an image, and when it logs off. */
-START_TEST(saved_and_logged_off)
+TEST(saved_and_logged_off)
 {
 	uint8_t *image;
 	char err[256] = "";
@@ -321,22 +315,4 @@ START_TEST(saved_and_logged_off)
 	ck_assert_uint_eq(iucv_events_waiting(a.user), 3);
 	iucv_user_destroy(fx.cp, a.user);
 	take(IUCV_SEVERED, path[1]);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault events");
-	TCase *tc = iucv_case(suite, "events", setup);
-
-	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
-	tcase_add_test(tc, others);
-	tcase_add_test(tc, other_types);
-	tcase_add_test(tc, filter_by_type);
-	tcase_add_test(tc, corrupt_type);
-	tcase_add_test(tc, agent_does_not_count);
-	tcase_add_test(tc, copies_count);
-	tcase_add_test(tc, several_held_back);
-	tcase_add_test(tc, saved_and_logged_off);
-	return check_run_suite(suite);
 }

@@ -211,7 +211,9 @@ static void content_pair(int i)
 	}
 }
 
-START_TEST(pairs)
+CASE("monitor", fx_setup, fx_teardown);
+
+TEST_LOOP(pairs, 0, pairs_of(prefixes))
 {
 	static void (*const test[FAULT_POINTS])(int i) = {
 		[FAULT_MONITOR_CONNECT] = connect_pair, [FAULT_MONITOR_MESSAGE] = message_pair,
@@ -224,22 +226,8 @@ START_TEST(pairs)
 		ck_no_test(_i);
 	test[pair[_i].point](_i);
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	ck_others_refused(pairs_of(prefixes));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault monitor");
-	TCase *tc = tcase_create("monitor");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
-	tcase_add_test(tc, others);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -21,6 +21,8 @@ static void setup(void)
 	ck_guest("SET SMSG IUCV", 0, "");
 }
 
+CASE("msg", setup, fx_teardown);
+
 /* CONNECT to *MSG; return: the path. */
 static uint16_t connect_msg(void)
 {
@@ -113,7 +115,7 @@ static void connect_pair(int i)
 }
 
 /* At least one message, and no more than the guest has asked for. */
-START_TEST(limits)
+TEST(limits)
 {
 	static const struct { uint32_t value, granted; } cases[] = {
 		{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 254, 254 }, { 255, 255 }, { 256, 255 }, { 0xffff, 255 },
@@ -133,7 +135,6 @@ START_TEST(limits)
 		ck_cc(on_path(IUCV_SEVER, path, 0), 0);
 	}
 }
-END_TEST
 
 static const char *const expected[FAULT_KINDS] = {
 	[FAULT_DROP] = "BC", [FAULT_DELAY] = "BCA", [FAULT_DUPLICATE] = "AABC",
@@ -204,7 +205,7 @@ static void sever_pair(int i)
 	connected();
 }
 
-START_TEST(pairs)
+TEST_LOOP(pairs, 0, pairs_of(prefixes))
 {
 	switch (pair[_i].point) {
 	case FAULT_MSG_CONNECT:
@@ -223,23 +224,8 @@ START_TEST(pairs)
 		ck_no_test(_i);
 	}
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
 	ck_others_refused(pairs_of(prefixes));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault msg");
-	TCase *tc = tcase_create("msg");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
-	tcase_add_test(tc, others);
-	tcase_add_test(tc, limits);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

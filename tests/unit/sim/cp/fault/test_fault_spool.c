@@ -130,7 +130,11 @@ static void ck_spool_file(int i)
 	}
 }
 
-START_TEST(every_kind)
+FX_REPLAY_TRACES;
+
+CASE("spool", spool_setup, fx_teardown);
+
+TEST_LOOP(every_kind, 0, pairs_of(prefixes))
 {
 	spool_send("A", "a", 'A', false);
 	switch (pair[_i].point) {
@@ -160,23 +164,8 @@ START_TEST(every_kind)
 	}
 	ck_fired();
 }
-END_TEST
 
-START_TEST(others_refused)
+TEST(others_refused)
 {
 	ck_others_refused(pairs_of(prefixes));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault spool");
-	TCase *t = tcase_create("spool");
-	const int pairs = pairs_of(prefixes);
-
-	tcase_add_checked_fixture(t, spool_setup, fx_teardown);
-	tcase_add_loop_test(t, every_kind, 0, pairs);
-	tcase_add_test(t, others_refused);
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

@@ -50,7 +50,9 @@ static bool load(uint8_t *data, size_t len)
 	return !s.failed && s.pos == len;
 }
 
-START_TEST(saves_and_loads)
+CASE("state", fx_setup, fx_teardown);
+
+TEST(saves_and_loads)
 {
 	struct fault_rule rule = send_rule(FAULT_NTH, 3);
 	struct fault_status status;
@@ -74,10 +76,9 @@ START_TEST(saves_and_loads)
 	ck_assert_int_eq(arm(&rule), 2);
 	free(data);
 }
-END_TEST
 
 /* Any image that is too short, and any with one byte changed, loads wholly or not at all. */
-START_TEST(damaged_state_changes_nothing)
+TEST(damaged_state_changes_nothing)
 {
 	struct fault_rule rule = send_rule(FAULT_EVERY, 2);
 	struct fault_status status;
@@ -100,17 +101,4 @@ START_TEST(damaged_state_changes_nothing)
 		ck_assert(load(data, len));
 	}
 	free(data);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("fault state");
-	TCase *tc = tcase_create("state");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, saves_and_loads);
-	tcase_add_test(tc, damaged_state_changes_nothing);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

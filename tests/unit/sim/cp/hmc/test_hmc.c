@@ -35,6 +35,10 @@ static void setup(void)
 	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, false, err, sizeof(err)), 0);
 }
 
+FX_REPLAY_TRACES;
+
+CASE("hmc", setup, fx_teardown);
+
 static void put_file(const char *name, const char *text)
 {
 	ck_assert_int_eq(hmc_write(fx.cp, name, text, strlen(text), err, sizeof(err)), 0);
@@ -130,7 +134,7 @@ static void get(const char *name, uint64_t length, uint64_t offset, const char *
 	ck_assert_uint_eq(buffer[strlen(text)], 0xee);
 }
 
-START_TEST(parts_of_a_file)
+TEST(parts_of_a_file)
 {
 	put_file("/dir/file", "0123456789");
 	get("dir/file", 100, 0, "0123456789", 10);
@@ -145,9 +149,8 @@ START_TEST(parts_of_a_file)
 	ck_assert_int_eq(fx.last_event.kind, CP_EVENT_HMC);
 	ck_assert_str_eq(fx.last_text, "get");
 }
-END_TEST
 
-START_TEST(written_replaced_and_appended)
+TEST(written_replaced_and_appended)
 {
 	put_file("a", "first");
 	put_file("c", "third");
@@ -170,7 +173,6 @@ START_TEST(written_replaced_and_appended)
 	ck_file("c", "third");
 	ck_assert_uint_eq(hmc_info(fx.cp).used, 8);
 }
-END_TEST
 
 static const struct {
 	unsigned int function;
@@ -187,7 +189,7 @@ static const struct {
 	{ PUT, "new", UINT64_MAX, 0, FAILED }, { GET, "tab\t", 1, 0, FAILED },
 };
 
-START_TEST(cannot_be)
+TEST_EACH(cannot_be, refusals)
 {
 	put_file("dir/file", "text");
 	run(refusals[_i].function, refusals[_i].name, refusals[_i].length, refusals[_i].offset,
@@ -197,9 +199,8 @@ START_TEST(cannot_be)
 	ck_assert_ptr_null(hmc_file(fx.cp, 1));
 	ck_assert_uint_eq(hmc_info(fx.cp).used, 4);
 }
-END_TEST
 
-START_TEST(full_to_the_last_byte)
+TEST(full_to_the_last_byte)
 {
 	put_file("dir/file", "text");
 	run(PUT, "new", ROOM - 4, 0, OK);
@@ -209,9 +210,8 @@ START_TEST(full_to_the_last_byte)
 	ck_assert_int_eq(hmc_write(fx.cp, "x", "y", 1, err, sizeof(err)), -1);
 	ck_assert_ptr_nonnull(strstr(err, "x does not fit: the drive has 1000 bytes"));
 }
-END_TEST
 
-START_TEST(as_many_files_as_there_is_room_for)
+TEST(as_many_files_as_there_is_room_for)
 {
 	char name[16];
 
@@ -223,9 +223,8 @@ START_TEST(as_many_files_as_there_is_room_for)
 	run(PUT, "file7", 1, 0, OK);
 	ck_assert_uint_eq(hmc_info(fx.cp).used, HMC_MAX_FILES);
 }
-END_TEST
 
-START_TEST(read_only_and_none)
+TEST(read_only_and_none)
 {
 	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, true, err, sizeof(err)), 0);
 	put_file("file", "text");
@@ -240,9 +239,8 @@ START_TEST(read_only_and_none)
 	ck_assert_int_eq(hmc_write(fx.cp, "file", "x", 1, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "no drive is assigned; hmc-drive assigns one");
 }
-END_TEST
 
-START_TEST(listings)
+TEST(listings)
 {
 	uint8_t *buffer = fx_at(BUFFER, 4096);
 
@@ -264,10 +262,9 @@ START_TEST(listings)
 	ck_assert_ptr_nonnull(strstr((char *)buffer, " b\n"));
 	ck_assert_ptr_null(strstr((char *)buffer, "a/"));
 }
-END_TEST
 
 /* A file's own line, and a line for each directory, also for two whose names are as long. */
-START_TEST(listings_of_a_file_and_of_directories)
+TEST(listings_of_a_file_and_of_directories)
 {
 	static const char *const names[] = { "a", "b", "cd" };
 	char *buffer = (char *)fx_at(BUFFER, 4096), line[80];
@@ -290,10 +287,9 @@ START_TEST(listings_of_a_file_and_of_directories)
 	}
 	ck_list(at, at);
 }
-END_TEST
 
 /* Every column of a file's line: kind, size, the date on which it was written, name. */
-START_TEST(a_line_of_a_listing)
+TEST(a_line_of_a_listing)
 {
 	const char *line = "-rw-r--r-- 1 0 0         12 Dec 15  2015 a/file\n";
 	const char *other = "-rw-r--r-- 1 0 0          0 Jan  2  2000 b\n";
@@ -313,10 +309,9 @@ START_TEST(a_line_of_a_listing)
 	ck_list(5, 5);
 	ck_assert_mem_eq(buffer, "file\n", 5);
 }
-END_TEST
 
 /* A name that begins like another is in no directory of it. */
-START_TEST(names_that_begin_alike)
+TEST(names_that_begin_alike)
 {
 	char *buffer = (char *)fx_at(BUFFER, 4096);
 
@@ -352,10 +347,9 @@ START_TEST(names_that_begin_alike)
 	ck_assert_str_eq(hmc_file(fx.cp, 4)->name, "b/ce");
 	ck_assert_ptr_null(hmc_file(fx.cp, 5));
 }
-END_TEST
 
 /* What query-hmc says, from the beginning on. */
-START_TEST(what_is_known_of_the_drive)
+TEST(what_is_known_of_the_drive)
 {
 	struct hmc_info info = hmc_info(fx.cp);
 
@@ -392,10 +386,9 @@ START_TEST(what_is_known_of_the_drive)
 	ck_assert_int_eq(hmc_drive(fx.cp, 10, false, err, sizeof(err)), 0);
 	ck_assert(!hmc_info(fx.cp).read_only);
 }
-END_TEST
 
 /* A file without bytes stays where there is no room for more, at whatever time it was written. */
-START_TEST(an_empty_file_that_cannot_grow)
+TEST_LOOP(an_empty_file_that_cannot_grow, 0, 2)
 {
 	fx.tod = _i ? 0 : fx.tod;
 	put_file("a", "text");
@@ -412,7 +405,6 @@ START_TEST(an_empty_file_that_cannot_grow)
 	ck_list(2, 2);
 	ck_file("new", "ab");
 }
-END_TEST
 
 static const struct {
 	unsigned int function, offset;
@@ -423,7 +415,7 @@ static const struct {
 	{ GET, FTP_BUFFER + 7, 1, PGM_SPECIFICATION }, { GET, FTP_BUFFER + 6, 0x8f, PGM_SPECIFICATION },
 };
 
-START_TEST(wrong_lists)
+TEST_EACH(wrong_lists, bad)
 {
 	put_list("file", 1, 0);
 	if (bad[_i].offset < FTP_LIST)
@@ -434,9 +426,8 @@ START_TEST(wrong_lists)
 	ck_untold();
 	ck_assert_uint_eq(hmc_info(fx.cp).requests, 0);
 }
-END_TEST
 
-START_TEST(wrong_places)
+TEST(wrong_places)
 {
 	put_list("file", 1, 0);
 	memset(fx_at(LIST + FTP_NAME, 192), 'x', 192);
@@ -466,10 +457,9 @@ START_TEST(wrong_places)
 	ck_assert_uint_eq(diag(PUT), 0);
 	ck_told(PROGRAM);
 }
-END_TEST
 
 /* The trace says how each request has ended. */
-START_TEST(ends_in_the_trace)
+TEST(ends_in_the_trace)
 {
 	put_file("file", "text");
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"status\":0"));
@@ -481,9 +471,8 @@ START_TEST(ends_in_the_trace)
 	run(GET, "nothing", 3, 0, FAILED);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"status\":17,\"transferred\":0"));
 }
-END_TEST
 
-START_TEST(one_at_a_time)
+TEST(one_at_a_time)
 {
 	put_file("file", "text");
 	hmc_hold(fx.cp, true);
@@ -505,10 +494,9 @@ START_TEST(one_at_a_time)
 	ck_untold();
 	ck_file("file", "changed");
 }
-END_TEST
 
 /* The list can be gone when the transfer ends: then only the status tells of it. */
-START_TEST(list_that_has_gone)
+TEST(list_that_has_gone)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "cpus", "2", "segment", "DATA A00-A0F SW", NULL });
@@ -526,7 +514,6 @@ START_TEST(list_that_has_gone)
 	ck_told(PROGRAM);
 	ck_assert_mem_eq(fx_at(BUFFER, 5), "text", 5);
 }
-END_TEST
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
@@ -538,7 +525,7 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
 }
 
-START_TEST(faults_of_the_start)
+TEST(faults_of_the_start)
 {
 	put_list("file", 1, 0);
 	arm(FAULT_HMC_START, FAULT_RC, 8);
@@ -553,9 +540,8 @@ START_TEST(faults_of_the_start)
 	ck_untold();
 	ck_assert_uint_eq(hmc_info(fx.cp).requests, 0);
 }
-END_TEST
 
-START_TEST(faults_of_the_transfer)
+TEST(faults_of_the_transfer)
 {
 	put_file("file", "0123456789");
 	arm(FAULT_HMC_TRANSFER, FAULT_RC, 0x114);
@@ -579,9 +565,8 @@ START_TEST(faults_of_the_transfer)
 	get("file", 0, 0, "", 4);
 	ck_file("file", "abcd");
 }
-END_TEST
 
-START_TEST(faults_of_the_completion)
+TEST(faults_of_the_completion)
 {
 	put_file("file", "text");
 	put_list("file", 10, 0);
@@ -596,9 +581,8 @@ START_TEST(faults_of_the_completion)
 	ck_list(4, 4);
 	ck_untold();
 }
-END_TEST
 
-START_TEST(saved_and_loaded)
+TEST(saved_and_loaded)
 {
 	uint8_t *image;
 	size_t len;
@@ -627,10 +611,9 @@ START_TEST(saved_and_loaded)
 	ck_told(OK);
 	ck_list(9, 9);
 }
-END_TEST
 
 /* What the drive had before is no part of what is loaded. */
-START_TEST(loaded_over_more_files)
+TEST(loaded_over_more_files)
 {
 	uint8_t *image;
 	size_t len;
@@ -648,7 +631,6 @@ START_TEST(loaded_over_more_files)
 	ck_assert_ptr_null(hmc_find(fx.cp, "b"));
 	ck_assert_uint_eq(hmc_info(fx.cp).used, 4);
 }
-END_TEST
 
 static uint8_t *request_image(size_t *len, size_t *at)
 {
@@ -691,7 +673,7 @@ static const struct {
 	{ REQUEST_REQUESTS + 7, 1, 255, true },
 };
 
-START_TEST(requests_in_an_image)
+TEST_EACH(requests_in_an_image, requests)
 {
 	size_t len, at;
 	uint8_t *image = request_image(&len, &at);
@@ -706,10 +688,9 @@ START_TEST(requests_in_an_image)
 		ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 /* Interruptions that the guest has not taken: none, one or two, if no request waits. */
-START_TEST(interruptions_in_an_image)
+TEST_LOOP(interruptions_in_an_image, 0, 4)
 {
 	size_t len, at;
 	uint8_t *image = request_image(&len, &at);
@@ -727,7 +708,6 @@ START_TEST(interruptions_in_an_image)
 	}
 	free(image);
 }
-END_TEST
 
 /* Two files of 4 bytes each: which places of them are possible? */
 static const struct {
@@ -738,7 +718,7 @@ static const struct {
 	{ 0, 5, false }, { 1, 4, false }, { 2, 2, false },
 };
 
-START_TEST(places_of_files_in_an_image)
+TEST_EACH(places_of_files_in_an_image, places)
 {
 	size_t len, at;
 	uint8_t *image = request_image(&len, &at);
@@ -758,10 +738,9 @@ START_TEST(places_of_files_in_an_image)
 	}
 	free(image);
 }
-END_TEST
 
 /* Files without bytes are anywhere; a drive may be full, or there may be none. */
-START_TEST(drives_in_an_image)
+TEST_LOOP(drives_in_an_image, 0, 3)
 {
 	const uint64_t size = _i == 0 ? 0 : _i == 1 ? 8 : HMC_MAX_BYTES;
 	uint8_t *image;
@@ -794,7 +773,6 @@ START_TEST(drives_in_an_image)
 	}
 	free(image);
 }
-END_TEST
 
 /* Behind the tag: room, used, two flags, number of files, then each file. */
 enum { IMAGE_ROOM = 4, IMAGE_USED = 12, IMAGE_FILES = 22, IMAGE_NAME = 26, IMAGE_AT = 226 };
@@ -809,7 +787,7 @@ static const struct {
 	{ IMAGE_ROOM + 4, 0x80 }, { IMAGE_AT + 15, 9 },
 };
 
-START_TEST(damaged_image)
+TEST_EACH(damaged_image, damage)
 {
 	uint8_t *image;
 	size_t len, at;
@@ -827,10 +805,9 @@ START_TEST(damaged_image)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 /* A name that does not end. */
-START_TEST(name_without_an_end)
+TEST(name_without_an_end)
 {
 	uint8_t *image;
 	size_t len, at;
@@ -844,7 +821,6 @@ START_TEST(name_without_an_end)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 static void *plain_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
@@ -910,7 +886,7 @@ static struct cp_result plain_diag(struct cp *cp, uint64_t gr[16])
 }
 
 /* What a request leaves does not depend on a trace; without the interruption there is no drive. */
-START_TEST(emulators_without_trace_and_without_interruption)
+TEST(emulators_without_trace_and_without_interruption)
 {
 	uint64_t gr[16] = { [2] = LIST, [4] = GET };
 	struct cp *able = plain_cp(true), *unable = plain_cp(false);
@@ -943,11 +919,10 @@ START_TEST(emulators_without_trace_and_without_interruption)
 	cp_destroy(able);
 	cp_destroy(unable);
 }
-END_TEST
 
 static const char *const no_names[] = { "", "/", ".", "a//b", "a\tb", "caf\xe9", "a\x7f" };
 
-START_TEST(names_that_are_none)
+TEST_EACH(names_that_are_none, no_names)
 {
 	char longest[HMC_MAX_NAME + 2];
 
@@ -964,46 +939,4 @@ START_TEST(names_that_are_none)
 	put_file(" ~", "x");
 	ck_assert(hmc_remove(fx.cp, " ~"));
 	ck_assert_ptr_null(hmc_file(fx.cp, 0));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("hmc");
-	TCase *tc = tcase_create("hmc");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, parts_of_a_file);
-	tcase_add_test(tc, written_replaced_and_appended);
-	tcase_add_loop_test(tc, cannot_be, 0, sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(tc, full_to_the_last_byte);
-	tcase_add_test(tc, as_many_files_as_there_is_room_for);
-	tcase_add_test(tc, read_only_and_none);
-	tcase_add_test(tc, listings);
-	tcase_add_test(tc, listings_of_a_file_and_of_directories);
-	tcase_add_test(tc, a_line_of_a_listing);
-	tcase_add_test(tc, names_that_begin_alike);
-	tcase_add_test(tc, what_is_known_of_the_drive);
-	tcase_add_loop_test(tc, requests_in_an_image, 0, sizeof(requests) / sizeof(requests[0]));
-	tcase_add_loop_test(tc, interruptions_in_an_image, 0, 4);
-	tcase_add_loop_test(tc, places_of_files_in_an_image, 0, sizeof(places) / sizeof(places[0]));
-	tcase_add_loop_test(tc, drives_in_an_image, 0, 3);
-	tcase_add_loop_test(tc, an_empty_file_that_cannot_grow, 0, 2);
-	tcase_add_loop_test(tc, wrong_lists, 0, sizeof(bad) / sizeof(bad[0]));
-	tcase_add_test(tc, wrong_places);
-	tcase_add_test(tc, ends_in_the_trace);
-	tcase_add_test(tc, one_at_a_time);
-	tcase_add_test(tc, list_that_has_gone);
-	tcase_add_test(tc, faults_of_the_start);
-	tcase_add_test(tc, faults_of_the_transfer);
-	tcase_add_test(tc, faults_of_the_completion);
-	tcase_add_test(tc, saved_and_loaded);
-	tcase_add_test(tc, loaded_over_more_files);
-	tcase_add_test(tc, loaded_over_more_files);
-	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
-	tcase_add_loop_test(tc, names_that_are_none, 0, sizeof(no_names) / sizeof(no_names[0]));
-	tcase_add_test(tc, name_without_an_end);
-	tcase_add_test(tc, emulators_without_trace_and_without_interruption);
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

@@ -22,6 +22,10 @@ static void setup(void)
 	path = open_path(&a, 0, 0, 255);
 }
 
+FX_REPLAY_TRACES;
+
+CASE("area", setup, fx_teardown);
+
 static void entry(uint32_t list, unsigned int index, uint32_t addr, uint32_t len)
 {
 	put_be32(fx_at(list + index * 8, 4), addr);
@@ -42,7 +46,7 @@ static struct cp_result guest_receive(uint8_t flags, uint32_t addr, uint32_t len
 	return message(IUCV_RECEIVE, 0, flags, 0, 0, addr, len);
 }
 
-START_TEST(send_from_a_list)
+TEST(send_from_a_list)
 {
 	char got[12] = "";
 
@@ -60,9 +64,8 @@ START_TEST(send_from_a_list)
 	ck_call(peer_receive(got + 5, 6), 0, 0);
 	ck_assert_str_eq(got, "abcdefghijk");
 }
-END_TEST
 
-START_TEST(receive_into_a_list)
+TEST(receive_into_a_list)
 {
 	peer_send(&a, 0, 0, "abcdefghij", 10, NULL, 0);
 	entry(LIST, 0, 0x5000 - 3, 5);
@@ -72,9 +75,8 @@ START_TEST(receive_into_a_list)
 	ck_assert_mem_eq(fx_at(0x5000 - 3, 5), "abcde", 5);
 	ck_assert_mem_eq(fx_at(OUT, 6), "fghij", 6);
 }
-END_TEST
 
-START_TEST(reply_list_to_answer_list)
+TEST(reply_list_to_answer_list)
 {
 	struct iucv_parm q = { .trgcls = 0x11111111 };
 
@@ -89,10 +91,9 @@ START_TEST(reply_list_to_answer_list)
 	ck_assert_mem_eq(fx_at(OUT, 3), "an\0", 3);
 	ck_assert_mem_eq(fx_at(OUT + 0x100, 6), "swers\0", 6);
 }
-END_TEST
 
 /* From the guest to itself, more than a page, different pieces on both sides. */
-START_TEST(list_to_list)
+TEST(list_to_list)
 {
 	const uint32_t len = 20000;
 	uint8_t *from = fx_at(0x100000, len);
@@ -111,9 +112,8 @@ START_TEST(list_to_list)
 	ck_cc(guest_receive(IPBUFLST, LIST + 0x100, len), 0);
 	ck_assert_mem_eq(fx_at(0x200001, len), from, len);
 }
-END_TEST
 
-START_TEST(own_buffer_is_bad)
+TEST(own_buffer_is_bad)
 {
 	static const struct {
 		uint32_t addr, len;
@@ -139,11 +139,10 @@ START_TEST(own_buffer_is_bad)
 	ck_cc(guest_receive(0, 0x400000 - 4, 4), 0);
 	ck_assert_mem_eq(fx_at(0x400000 - 4, 4), "data", 4);
 }
-END_TEST
 
 /* The CP does not store into a shared segment for the guest. */
 /* Where nothing moves, no address is looked at: neither the sender's nor the receiver's. */
-START_TEST(nothing_needs_no_storage)
+TEST(nothing_needs_no_storage)
 {
 	struct iucv_parm q = { 0 };
 
@@ -157,9 +156,8 @@ START_TEST(nothing_needs_no_storage)
 	q.trgcls = 0x11111111;
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 0, 0);
 }
-END_TEST
 
-START_TEST(protected_storage)
+TEST(protected_storage)
 {
 	uint32_t id;
 
@@ -181,10 +179,9 @@ START_TEST(protected_storage)
 							   .len = 3 } }), 1, 0x06);
 	ck_assert_uint_eq(get_be32(take(IUCV_MSG_COMPLETE, path) + 8), 0x10000000);
 }
-END_TEST
 
 /* The sender's buffer was never there: the receiver and, by audit, the sender are told. */
-START_TEST(senders_buffer_is_bad)
+TEST(senders_buffer_is_bad)
 {
 	const uint8_t *i;
 
@@ -194,9 +191,8 @@ START_TEST(senders_buffer_is_bad)
 	ck_assert_uint_eq(get_be32(i + 8), 0x20000000);
 	ck_call(peer_receive((char[4]){ 0 }, 4), 2, 0);
 }
-END_TEST
 
-START_TEST(answer_area_is_bad)
+TEST(answer_area_is_bad)
 {
 	struct iucv_parm q = { .trgcls = 0x11111111,
 			       .buffer = { .host = true, .ptr = (char[]){ "ans" }, .len = 3 } };
@@ -210,7 +206,6 @@ START_TEST(answer_area_is_bad)
 	ck_assert_uint_eq(get_be32(i + 8), 0x08000000);
 	ck_assert_uint_eq(get_be32(i + 32), 16);
 }
-END_TEST
 
 static void refill(void)
 {
@@ -218,7 +213,7 @@ static void refill(void)
 		peer_send(&a, 0, 0, "0123456789abcdef0123456789abcdef", 32, NULL, 0);
 }
 
-START_TEST(hostile_lists)
+TEST(hostile_lists)
 {
 	refill();
 	ck_pgm(guest_receive(IPBUFLST, LIST + 4, 32), PGM_SPECIFICATION);
@@ -244,7 +239,6 @@ START_TEST(hostile_lists)
 	ck_cc(guest_receive(IPBUFLST, 0x300000, 32), 0);
 	ck_assert_mem_eq(fx_at(DATA, 16), "0123456789abcdef", 16);
 }
-END_TEST
 
 /* A guest with 3 GiB: the pages on both sides of what IUCV can address. */
 static uint8_t pages[2 * CP_PAGE_SIZE];
@@ -259,7 +253,7 @@ static void *map_pages(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	return map(opaque, cpu, addr, len);
 }
 
-START_TEST(list_that_iucv_cannot_address)
+TEST(list_that_iucv_cannot_address)
 {
 	uint8_t *const list = pages + CP_PAGE_SIZE;
 
@@ -277,10 +271,9 @@ START_TEST(list_that_iucv_cannot_address)
 	fclose(fx.recording);
 	fx.recording = NULL;
 }
-END_TEST
 
 /* A list that is its own buffer: the second entry is overwritten before it is read. */
-START_TEST(list_overwrites_itself)
+TEST(list_overwrites_itself)
 {
 	refill();
 	entry(LIST, 0, LIST + 8, 8);
@@ -293,13 +286,12 @@ START_TEST(list_overwrites_itself)
 	ck_cc(send(path, IPBUFLST, LIST, 8, 0), 0);
 	ck_call(peer_receive((char[8]){ 0 }, 8), 0, 0);
 }
-END_TEST
 
 /*
  * The second entry becomes one of a length that none may have: nothing goes where it leads, which
  * would be good storage.
  */
-START_TEST(list_gets_a_bad_length)
+TEST(list_gets_a_bad_length)
 {
 	uint8_t *behind = fx_at(DATA + 0x100, 24);
 	uint16_t mine;
@@ -332,10 +324,9 @@ START_TEST(list_gets_a_bad_length)
 	for (unsigned int i = 0; i < 8; i++)
 		ck_assert_uint_eq(fx_at(LIST + 16, 8)[i], 0xee);
 }
-END_TEST
 
 /* A list in the sender's storage can turn bad between SEND and RECEIVE. */
-START_TEST(list_turns_bad)
+TEST(list_turns_bad)
 {
 	static const struct {
 		uint32_t addr, len;
@@ -349,10 +340,9 @@ START_TEST(list_turns_bad)
 		ck_assert_uint_eq(get_be32(take(IUCV_MSG_COMPLETE, path) + 8), 0x20000000);
 	}
 }
-END_TEST
 
 /* Addresses of the message go by the prefix of the CPU that issued SEND. */
-START_TEST(prefix_of_the_sender)
+TEST(prefix_of_the_sender)
 {
 	char got[5] = "";
 
@@ -371,9 +361,8 @@ START_TEST(prefix_of_the_sender)
 	ck_call(peer_receive(got, 4), 0, 0);
 	ck_assert_str_eq(got, "cpu1");
 }
-END_TEST
 
-START_TEST(one_mebibyte)
+TEST(one_mebibyte)
 {
 	const uint32_t len = 1 << 20;
 	uint8_t *data = malloc(len), *got = calloc(1, len);
@@ -390,29 +379,4 @@ START_TEST(one_mebibyte)
 	ck_assert_mem_eq(got, data, len);
 	free(data);
 	free(got);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.area");
-	TCase *tc = iucv_case(suite, "area", setup);
-
-	tcase_add_test(tc, send_from_a_list);
-	tcase_add_test(tc, receive_into_a_list);
-	tcase_add_test(tc, reply_list_to_answer_list);
-	tcase_add_test(tc, list_to_list);
-	tcase_add_test(tc, own_buffer_is_bad);
-	tcase_add_test(tc, protected_storage);
-	tcase_add_test(tc, nothing_needs_no_storage);
-	tcase_add_test(tc, senders_buffer_is_bad);
-	tcase_add_test(tc, answer_area_is_bad);
-	tcase_add_test(tc, hostile_lists);
-	tcase_add_test(tc, list_that_iucv_cannot_address);
-	tcase_add_test(tc, list_overwrites_itself);
-	tcase_add_test(tc, list_gets_a_bad_length);
-	tcase_add_test(tc, list_turns_bad);
-	tcase_add_test(tc, prefix_of_the_sender);
-	tcase_add_test(tc, one_mebibyte);
-	return fx_run_and_replay(suite);
 }

@@ -19,6 +19,8 @@ static void setup(void)
 	path = open_path(&a, IPPRTY | IPRMDATA, IPPRTY | IPRMDATA, 100);
 }
 
+CASE("event", setup, fx_teardown);
+
 static void set_mask(unsigned int cpu, enum iucv_function function, uint8_t mask)
 {
 	parm_zero()[IPMASK] = mask;
@@ -36,7 +38,7 @@ static uint32_t reject_one(uint8_t flags)
 	return id;
 }
 
-START_TEST(order)
+TEST(order)
 {
 	uint32_t m1 = peer_send(&a, 0, 0, "a", 1, NULL, 0), c1 = reject_one(0);
 	uint32_t p1 = peer_send(&a, 0, IPPRTY, "a", 1, NULL, 0), pc1 = reject_one(IPPRTY);
@@ -67,7 +69,6 @@ START_TEST(order)
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert(!cp_interrupt_take(fx.cp, 0));
 }
-END_TEST
 
 static const struct {
 	uint8_t mask;
@@ -80,7 +81,7 @@ static const struct {
 	{ IUCV_MASK_CONTROL, IUCV_PATH_QUIESCED },
 };
 
-START_TEST(masks_of_messages)
+TEST_LOOP(masks_of_messages, 0, 5)
 {
 	set_mask(0, IUCV_SET_MASK, 0);
 	peer_send(&a, 0, 0, "a", 1, NULL, 0);
@@ -105,7 +106,6 @@ START_TEST(masks_of_messages)
 		ck_assert_ptr_nonnull(fx_take(0));
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 static const struct {
 	uint8_t mask;
@@ -119,7 +119,7 @@ static const struct {
 	{ IUCV_CMASK_RESUMED, IUCV_PATH_RESUMED, 0 },
 };
 
-START_TEST(masks_of_control)
+TEST_LOOP(masks_of_control, 0, 5)
 {
 	open_path(&a, 0, 0, 0);
 	ck_cc(connect_to("ALPHA", 0, 0), 0);
@@ -141,10 +141,9 @@ START_TEST(masks_of_control)
 	set_mask(0, IUCV_SET_CONTROL_MASK, 0xf8);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* Linux keeps one CPU open: only that one is asked and only that one may take. */
-START_TEST(masks_belong_to_a_cpu)
+TEST(masks_belong_to_a_cpu)
 {
 	fx_declare(1);
 	set_mask(0, IUCV_SET_MASK, 0);
@@ -172,10 +171,9 @@ START_TEST(masks_belong_to_a_cpu)
 	peer_send(&a, 0, 0, "a", 1, NULL, 0);
 	ck_assert(!cp_interrupt_pending(fx.cp, 1));
 }
-END_TEST
 
 /* A buffer stays open from DECLARE BUFFER on. */
-START_TEST(masks_after_declare)
+TEST(masks_after_declare)
 {
 	put_be32(parm_zero() + IPBFADR1, 0x2040);
 	peer_send(&a, 0, 0, "a", 1, NULL, 0);
@@ -183,9 +181,8 @@ START_TEST(masks_after_declare)
 	ck_assert_uint_eq(fx.kicks[1], 1);
 	ck_assert_uint_eq(fx_take(1)[3], IUCV_MSG_PENDING);
 }
-END_TEST
 
-START_TEST(receive_takes_the_interruption_along)
+TEST(receive_takes_the_interruption_along)
 {
 	uint32_t id = peer_send(&a, 0, 0, "a", 1, NULL, 0);
 
@@ -199,10 +196,9 @@ START_TEST(receive_takes_the_interruption_along)
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 0);
 }
-END_TEST
 
 /* The page of the buffer has gone: CPU 0 is out, CPU 1 gets the interruption. */
-START_TEST(buffer_has_gone)
+TEST(buffer_has_gone)
 {
 	struct cp_config *config;
 
@@ -226,7 +222,6 @@ START_TEST(buffer_has_gone)
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 1);
 	config->extents = 2;
 }
-END_TEST
 
 /* A service that answers each event with another cannot keep the CP forever. */
 static unsigned int turns;
@@ -247,7 +242,7 @@ static void echo(struct cp *cp, struct iucv_user *user, void *opaque,
 				  &q), 0, 0);
 }
 
-START_TEST(dispatch_is_bounded)
+TEST(dispatch_is_bounded)
 {
 	static const struct iucv_user_ops ops = { .event = echo };
 	struct iucv_user *e = iucv_service_create(fx.cp, "*ECHO", 4, &ops, NULL);
@@ -265,9 +260,8 @@ START_TEST(dispatch_is_bounded)
 	iucv_dispatch(fx.cp);
 	ck_assert_uint_eq(turns, 2u << 17);
 }
-END_TEST
 
-START_TEST(traced)
+TEST(traced)
 {
 	uint32_t id;
 
@@ -282,22 +276,4 @@ START_TEST(traced)
 	fx.trace_len = 0;
 	ck_cc(message(IUCV_REPLY, path, IPRMDATA, id, CLASS, 0, 0), 0);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"event\""));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.event");
-	TCase *tc = iucv_case(suite, "event", setup);
-
-	tcase_add_test(tc, order);
-	tcase_add_loop_test(tc, masks_of_messages, 0, 5);
-	tcase_add_loop_test(tc, masks_of_control, 0, 5);
-	tcase_add_test(tc, masks_belong_to_a_cpu);
-	tcase_add_test(tc, masks_after_declare);
-	tcase_add_test(tc, receive_takes_the_interruption_along);
-	tcase_add_test(tc, buffer_has_gone);
-	tcase_add_test(tc, dispatch_is_bounded);
-	tcase_add_test(tc, traced);
-	return check_run_suite(suite);
 }

@@ -19,7 +19,11 @@ static void setup(void)
 	path = open_path(&a, IPPRTY | IPRMDATA, IPPRTY | IPRMDATA, 100);
 }
 
-START_TEST(fault_drop)
+FX_REPLAY_TRACES;
+
+CASE("fault", setup, fx_teardown);
+
+TEST(fault_drop)
 {
 	uint32_t id;
 
@@ -29,9 +33,8 @@ START_TEST(fault_drop)
 	/* Only the interruption is lost. */
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, DATA, 1), 0);
 }
-END_TEST
 
-START_TEST(fault_delay)
+TEST(fault_delay)
 {
 	uint32_t id[4];
 
@@ -48,9 +51,8 @@ START_TEST(fault_delay)
 	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), id[0]);
 	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), id[3]);
 }
-END_TEST
 
-START_TEST(fault_delay_and_sever)
+TEST(fault_delay_and_sever)
 {
 	arm(FAULT_INTERRUPT, FAULT_DELAY, 100, 0);
 	peer_send(&a, 0, 0, "a", 1, NULL, 0);
@@ -58,9 +60,8 @@ START_TEST(fault_delay_and_sever)
 	take(IUCV_SEVERED, path);
 	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 0);
 }
-END_TEST
 
-START_TEST(fault_reorder)
+TEST(fault_reorder)
 {
 	uint32_t first, second;
 
@@ -70,9 +71,8 @@ START_TEST(fault_reorder)
 	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), second);
 	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), first);
 }
-END_TEST
 
-START_TEST(fault_duplicate)
+TEST(fault_duplicate)
 {
 	uint8_t first[IUCV_EVENT_SIZE];
 
@@ -83,10 +83,9 @@ START_TEST(fault_duplicate)
 	ck_assert_mem_eq(take(IUCV_MSG_PENDING, path), first, sizeof(first));
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* Duplicates that nobody takes are bounded; DESCRIBE does not take them for messages. */
-START_TEST(fault_duplicates_run_out)
+TEST(fault_duplicates_run_out)
 {
 	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH,
 				   .when = FAULT_ALWAYS, .kind = FAULT_DUPLICATE };
@@ -109,29 +108,12 @@ START_TEST(fault_duplicates_run_out)
 		take(IUCV_MSG_PENDING, path);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(fault_corrupt)
+TEST(fault_corrupt)
 {
 	arm(FAULT_INTERRUPT, FAULT_CORRUPT, 0x81, 12);
 	peer_send(&a, 0, IPRMDATA, "12345678", 8, NULL, 0);
 	ck_assert_mem_eq(take(IUCV_MSG_PENDING, path) + 12, "\xb0" "2345678", 8);
 	peer_send(&a, 0, IPRMDATA, "12345678", 8, NULL, 0);
 	ck_assert_mem_eq(take(IUCV_MSG_PENDING, path) + 12, "12345678", 8);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.event.fault");
-	TCase *tc = iucv_case(suite, "fault", setup);
-
-	tcase_add_test(tc, fault_drop);
-	tcase_add_test(tc, fault_delay);
-	tcase_add_test(tc, fault_delay_and_sever);
-	tcase_add_test(tc, fault_reorder);
-	tcase_add_test(tc, fault_duplicate);
-	tcase_add_test(tc, fault_duplicates_run_out);
-	tcase_add_test(tc, fault_corrupt);
-	return fx_run_and_replay(suite);
 }

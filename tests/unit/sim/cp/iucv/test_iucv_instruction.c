@@ -9,7 +9,11 @@ static void setup(void)
 	fx_setup_with(options);
 }
 
-START_TEST(query_before_anything)
+FX_REPLAY_TRACES;
+
+CASE("instruction", setup, fx_teardown);
+
+TEST(query_before_anything)
 {
 	fx.gr[0] = 0;
 	ck_cc(fx_iucv(0, IUCV_QUERY, 0xffffffffffffffffu), 0);
@@ -17,9 +21,8 @@ START_TEST(query_before_anything)
 	/* z/VM's default of OPTION MAXCONN, and the harness' own. */
 	ck_assert_uint_eq(fx.gr[1], 65);
 }
-END_TEST
 
-START_TEST(problem_state)
+TEST(problem_state)
 {
 	struct cp_insn insn = { .gr = fx.gr, .problem = true, .amode = 64 };
 
@@ -30,9 +33,8 @@ START_TEST(problem_state)
 		ck_assert_uint_eq(fx.gr[1], PARM);
 	}
 }
-END_TEST
 
-START_TEST(hostile_addresses)
+TEST(hostile_addresses)
 {
 	fx_declare(0);
 	for (uint32_t f = 1; f < IUCV_FUNCTIONS + 2; f++) {
@@ -46,9 +48,8 @@ START_TEST(hostile_addresses)
 	}
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
 }
-END_TEST
 
-START_TEST(addressing_modes)
+TEST(addressing_modes)
 {
 	struct cp_insn insn = { .gr = fx.gr, .amode = 31 };
 
@@ -61,10 +62,9 @@ START_TEST(addressing_modes)
 	fx.gr[1] = 0xff000000 | PARM;
 	ck_cc(cp_iucv(fx.cp, &insn), 0);
 }
-END_TEST
 
 /* The list may cross a page; only the code is stored. */
-START_TEST(list_across_pages)
+TEST(list_across_pages)
 {
 	uint8_t *p = fx_at(0x3000 - 16, IUCV_PARM_SIZE), before[IUCV_PARM_SIZE];
 
@@ -75,18 +75,16 @@ START_TEST(list_across_pages)
 	before[3] = IUCV_INVALID_FUNCTION;
 	ck_assert_mem_eq(p, before, sizeof(before));
 }
-END_TEST
 
-START_TEST(unknown_function)
+TEST(unknown_function)
 {
 	parm_zero();
 	ck_rc(guest(0x12), IUCV_INVALID_FUNCTION);
 	ck_rc(guest(0xffffffff), IUCV_INVALID_FUNCTION);
 }
-END_TEST
 
 /* Whatever the list says, no function may do more than answer. */
-START_TEST(all_ones)
+TEST(all_ones)
 {
 	fx_declare(0);
 	for (uint32_t f = 1; f < IUCV_FUNCTIONS; f++) {
@@ -100,9 +98,8 @@ START_TEST(all_ones)
 	}
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
 }
-END_TEST
 
-START_TEST(nothing_without_a_buffer)
+TEST(nothing_without_a_buffer)
 {
 	for (uint32_t f = 1; f < IUCV_FUNCTIONS; f++) {
 		parm_zero();
@@ -116,7 +113,6 @@ START_TEST(nothing_without_a_buffer)
 	ck_rc(guest(IUCV_RETRIEVE_BUFFER), IUCV_NO_CONTROL_BUFFER);
 	ck_cc(guest(IUCV_TEST_MESSAGE), 0);
 }
-END_TEST
 
 static struct cp_result declare(unsigned int cpu, uint32_t addr)
 {
@@ -124,7 +120,7 @@ static struct cp_result declare(unsigned int cpu, uint32_t addr)
 	return fx_iucv(cpu, IUCV_DECLARE_BUFFER, PARM);
 }
 
-START_TEST(declare_codes)
+TEST(declare_codes)
 {
 	ck_rc(declare(0, HOLE), IUCV_PAGING);
 	ck_rc(declare(0, 0x400000 - 32), IUCV_PAGING);
@@ -145,9 +141,8 @@ START_TEST(declare_codes)
 	ck_rc(declare(3, 0x1fb8), IUCV_OVERLAP);
 	ck_cc(declare(3, 0x2050), 0);
 }
-END_TEST
 
-START_TEST(retrieve_severs_with_the_last)
+TEST(retrieve_severs_with_the_last)
 {
 	struct note a;
 
@@ -164,7 +159,6 @@ START_TEST(retrieve_severs_with_the_last)
 	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->ipuser[0], 0);
 	ck_call(peer_path(&a, IUCV_SEND, 0, 0), 1, IUCV_INVALID_PATH);
 }
-END_TEST
 
 static const struct {
 	enum fault_point point;
@@ -190,7 +184,7 @@ static const struct {
 	{ FAULT_IUCV_SET_CONTROL_MASK, IUCV_SET_CONTROL_MASK },
 };
 
-START_TEST(faults)
+TEST_EACH(faults, points)
 {
 	uint32_t f = points[_i].function;
 
@@ -210,9 +204,8 @@ START_TEST(faults)
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
 	ck_rc(guest(IUCV_RETRIEVE_BUFFER), IUCV_NO_CONTROL_BUFFER);
 }
-END_TEST
 
-START_TEST(fault_names_partner)
+TEST(fault_names_partner)
 {
 	struct note a, b;
 	struct fault_rule rule = { .point = FAULT_IUCV_SEND, .path = FAULT_ANY_PATH,
@@ -234,9 +227,8 @@ START_TEST(fault_names_partner)
 	ck_cc(connect_to("ALPHA", 0, 0), 0);
 	ck_rc(connect_to("BETA", 0, 0), 0x42);
 }
-END_TEST
 
-START_TEST(fault_limit)
+TEST(fault_limit)
 {
 	struct note a;
 
@@ -250,10 +242,9 @@ START_TEST(fault_limit)
 	ck_cc(connect_to("PEER", 0, 200), 0);
 	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 200);
 }
-END_TEST
 
 /* Of a limit of 0 a path has one message, whoever connects to whom. */
-START_TEST(fault_limit_of_nothing)
+TEST(fault_limit_of_nothing)
 {
 	struct iucv_parm q = { .vmid = "LINUX001", .msglim = 9 };
 	uint16_t path;
@@ -279,10 +270,9 @@ START_TEST(fault_limit_of_nothing)
 	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 1);
 	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->msglim, 1);
 }
-END_TEST
 
 /* A call that does nothing is still one line of trace. */
-START_TEST(trace_of_a_call)
+TEST(trace_of_a_call)
 {
 	fx_declare(0);
 	fx.trace_len = 0;
@@ -292,7 +282,6 @@ START_TEST(trace_of_a_call)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"out\":[[\"1003\",\"01\"]]"));
 	ck_assert_ptr_eq(strchr(fx.trace, '\n'), fx.trace + fx.trace_len - 1);
 }
-END_TEST
 
 /* In the order of the numbers that Linux's enum iucv_command_codes and IBM's macro give them. */
 static const char *const names[] = {
@@ -301,7 +290,7 @@ static const char *const names[] = {
 	"resume", "sever", "set-mask", "set-control-mask", "unknown", "unknown",
 };
 
-START_TEST(trace_of_each_function)
+TEST_EACH(trace_of_each_function, names)
 {
 	char call[64];
 
@@ -311,9 +300,8 @@ START_TEST(trace_of_each_function)
 	guest((enum iucv_function)_i);
 	ck_assert_ptr_nonnull(strstr(fx.trace, call));
 }
-END_TEST
 
-START_TEST(functions_of_the_guest_only)
+TEST(functions_of_the_guest_only)
 {
 	struct iucv_parm q = { 0 };
 	struct note a;
@@ -326,9 +314,8 @@ START_TEST(functions_of_the_guest_only)
 	ck_call(iucv_call(fx.cp, a.user, IUCV_SET_CONTROL_MASK, &q), 1, IUCV_NOT_FOR_SERVICE);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_TEST_MESSAGE, &q), 0, 0);
 }
-END_TEST
 
-START_TEST(reset_leaves_nothing)
+TEST(reset_leaves_nothing)
 {
 	struct note a;
 	uint16_t path;
@@ -352,7 +339,6 @@ START_TEST(reset_leaves_nothing)
 	fx_declare(0);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 static uint64_t no_tod(void *opaque)
 {
@@ -401,7 +387,7 @@ static void no_event(struct cp *cp, struct iucv_user *user, void *opaque,
 }
 
 /* A CP without blocks, with too many, and with the fewest; without a trace. */
-START_TEST(message_blocks)
+TEST(message_blocks)
 {
 	static const uint32_t blocks[] = { 0, (1u << 24) + 1, 1 };
 	const struct cp_host host = { .map = no_storage, .dirty = no_dirty, .tod = no_tod,
@@ -432,32 +418,4 @@ START_TEST(message_blocks)
 		ck_call(iucv_call(cp, user, IUCV_SEND, &q), 1, IUCV_MSGLIMIT);
 		cp_destroy(cp);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.instruction");
-	TCase *tc = iucv_case(suite, "instruction", setup);
-
-	tcase_add_test(tc, query_before_anything);
-	tcase_add_test(tc, problem_state);
-	tcase_add_test(tc, hostile_addresses);
-	tcase_add_test(tc, addressing_modes);
-	tcase_add_test(tc, list_across_pages);
-	tcase_add_test(tc, unknown_function);
-	tcase_add_test(tc, all_ones);
-	tcase_add_test(tc, nothing_without_a_buffer);
-	tcase_add_test(tc, declare_codes);
-	tcase_add_test(tc, retrieve_severs_with_the_last);
-	tcase_add_loop_test(tc, faults, 0, sizeof(points) / sizeof(points[0]));
-	tcase_add_test(tc, fault_names_partner);
-	tcase_add_test(tc, fault_limit);
-	tcase_add_test(tc, fault_limit_of_nothing);
-	tcase_add_test(tc, trace_of_a_call);
-	tcase_add_loop_test(tc, trace_of_each_function, 0, sizeof(names) / sizeof(names[0]));
-	tcase_add_test(tc, functions_of_the_guest_only);
-	tcase_add_test(tc, reset_leaves_nothing);
-	tcase_add_test(tc, message_blocks);
-	return fx_run_and_replay(suite);
 }

@@ -21,7 +21,9 @@ static void setup(void)
 	path = open_path(&a, IPRMDATA | IPPRTY, IPRMDATA | IPPRTY, 4);
 }
 
-START_TEST(two_way)
+CASE("message", setup, fx_teardown);
+
+TEST(two_way)
 {
 	struct iucv_parm q = { .flags = IPFGMID };
 	uint8_t got[8] = "";
@@ -58,10 +60,9 @@ START_TEST(two_way)
 	ck_assert_mem_eq(fx_at(DATA + 0x1000, 4), "bye", 4);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 2, 0);
 }
-END_TEST
 
 /* A one-way message is complete when it has been received. */
-START_TEST(one_way)
+TEST(one_way)
 {
 	struct iucv_parm q = { .flags = IPFGPID,
 			       .buffer = { .host = true, .ptr = (char[4]){ 0 }, .len = 4 } };
@@ -77,10 +78,9 @@ START_TEST(one_way)
 	ck_assert_uint_eq(get_be32(i + 8), 0);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 2, 0);
 }
-END_TEST
 
 /* The monitor's way: data in the interruption, answer in the list. */
-START_TEST(data_in_the_list)
+TEST(data_in_the_list)
 {
 	char answer[8] = "untouch";
 	uint32_t id = peer_send(&a, 0, IPRMDATA, "12345678", 8, answer, 8);
@@ -105,9 +105,8 @@ START_TEST(data_in_the_list)
 	ck_assert_uint_eq(a.event[a.count - 1].msgtag, 0x66666666);
 	ck_assert_str_eq(answer, "untouch");
 }
-END_TEST
 
-START_TEST(data_in_the_list_received)
+TEST(data_in_the_list_received)
 {
 	uint32_t id = peer_send(&a, 0, IPRMDATA | IPPRTY, "12345678", 8, NULL, 0);
 
@@ -120,10 +119,9 @@ START_TEST(data_in_the_list_received)
 	ck_cc(message(IUCV_REPLY, path, 0, id, CLASS, DATA, 0), 0);
 	last(&a, IUCV_PRIO_COMPLETE);
 }
-END_TEST
 
 /* Linux's af_iucv counts on it: no completion, and the limit is not used up. */
-START_TEST(data_in_the_list_one_way)
+TEST(data_in_the_list_one_way)
 {
 	for (int n = 0; n < 20; n++) {
 		peer_send(&a, 0, IPRMDATA | IPNORPY, "12345678", 8, NULL, 0);
@@ -136,10 +134,9 @@ START_TEST(data_in_the_list_one_way)
 	ck_cc(message(IUCV_REJECT, path, IPFGPID, 0, 0, 0, 0), 0);
 	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->audit, IUCV_AUDIT_REJECTED);
 }
-END_TEST
 
 /* The longest message there is, from the same bytes over and over again. */
-START_TEST(longest_message)
+TEST(longest_message)
 {
 	const uint32_t list = 0x20000, entries = 16384, total = 0x800000;
 	static uint8_t got[0x800000];
@@ -158,9 +155,8 @@ START_TEST(longest_message)
 	ck_assert_uint_eq(got[0], 0x5a);
 	ck_assert_mem_eq(got, got + 1, total - 1);
 }
-END_TEST
 
-START_TEST(send_codes)
+TEST(send_codes)
 {
 	uint16_t plain = open_path(&a, 0, 0, 4);
 
@@ -186,10 +182,9 @@ START_TEST(send_codes)
 	take(IUCV_MSG_COMPLETE, plain);
 	ck_cc(send(plain, 0, DATA, 4, 4), 0);
 }
-END_TEST
 
 /* The CP has 65,536 message blocks; a path to oneself can use up all but one. */
-START_TEST(message_blocks_run_out)
+TEST(message_blocks_run_out)
 {
 	struct iucv_parm q = { .vmid = "ALPHA", .msglim = 65535 };
 	uint32_t blocks = fx.config.max_messages;
@@ -207,9 +202,8 @@ START_TEST(message_blocks_run_out)
 	ck_call(peer_path(&a, IUCV_SEVER, q.path, 0), 0, 0);
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
 }
-END_TEST
 
-START_TEST(ids_differ)
+TEST(ids_differ)
 {
 	uint32_t before = 0;
 
@@ -223,10 +217,9 @@ START_TEST(ids_differ)
 		a.count = 1;
 	}
 }
-END_TEST
 
 /* The use counter above the block's index wraps around, past 0. */
-START_TEST(ids_wrap)
+TEST(ids_wrap)
 {
 	uint32_t first = peer_send(&a, 0, 0, "", 0, NULL, 0), id = first;
 
@@ -240,9 +233,8 @@ START_TEST(ids_wrap)
 		ck_assert((id == first) == (n == 65534));
 	}
 }
-END_TEST
 
-START_TEST(receive_selects)
+TEST(receive_selects)
 {
 	uint16_t plain = open_path(&a, 0, 0, 4);
 	uint32_t first = peer_send(&a, 0, 0, "1st", 3, NULL, 0);
@@ -267,10 +259,9 @@ START_TEST(receive_selects)
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 3), 2);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* The owner of a message is the only one to find it. */
-START_TEST(messages_of_others)
+TEST(messages_of_others)
 {
 	struct note b;
 	struct iucv_parm q = { .flags = IPFGMID };
@@ -286,9 +277,8 @@ START_TEST(messages_of_others)
 	ck_cc(message(IUCV_PURGE, 0, IPFGMID, q.msgid, 0, 0, 0), 2);
 	ck_cc(message(IUCV_TEST_COMPLETION, 0, IPFGMID, q.msgid, 0, 0, 0), 2);
 }
-END_TEST
 
-START_TEST(partial_receive)
+TEST(partial_receive)
 {
 	uint32_t id = peer_send(&a, 0, 0, "abcdefghij", 10, NULL, 0), other;
 
@@ -310,9 +300,8 @@ START_TEST(partial_receive)
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 5);
 }
-END_TEST
 
-START_TEST(empty_message)
+TEST(empty_message)
 {
 	uint32_t id = peer_send(&a, 0, IPNORPY, "", 0, NULL, 0);
 
@@ -320,9 +309,8 @@ START_TEST(empty_message)
 	ck_cc(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, HOLE, 0), 0);
 	last(&a, IUCV_MSG_COMPLETE);
 }
-END_TEST
 
-START_TEST(test_message)
+TEST(test_message)
 {
 	parm_zero();
 	ck_cc(guest(IUCV_TEST_MESSAGE), 0);
@@ -335,9 +323,8 @@ START_TEST(test_message)
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 4), 0);
 	ck_cc(guest(IUCV_TEST_MESSAGE), 2);
 }
-END_TEST
 
-START_TEST(describe)
+TEST(describe)
 {
 	uint32_t id;
 
@@ -360,9 +347,8 @@ START_TEST(describe)
 	ck_cc(guest(IUCV_DESCRIBE), 2);
 	ck_cc(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, DATA, 4), 0);
 }
-END_TEST
 
-START_TEST(guest_to_itself)
+TEST(guest_to_itself)
 {
 	uint16_t mine, yours;
 	uint32_t id;
@@ -387,31 +373,4 @@ START_TEST(guest_to_itself)
 	ck_assert_ptr_null(fx_take(0));
 	ck_cc(on_path(IUCV_SEVER, 0, IPALL), 0);
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.message");
-	TCase *tc = iucv_case(suite, "message", setup);
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, two_way);
-	tcase_add_test(tc, one_way);
-	tcase_add_test(tc, data_in_the_list);
-	tcase_add_test(tc, data_in_the_list_received);
-	tcase_add_test(tc, data_in_the_list_one_way);
-	tcase_add_test(tc, longest_message);
-	tcase_add_test(tc, send_codes);
-	tcase_add_test(tc, message_blocks_run_out);
-	tcase_add_test(tc, ids_differ);
-	tcase_add_test(tc, ids_wrap);
-	tcase_add_test(tc, receive_selects);
-	tcase_add_test(tc, messages_of_others);
-	tcase_add_test(tc, partial_receive);
-	tcase_add_test(tc, empty_message);
-	tcase_add_test(tc, test_message);
-	tcase_add_test(tc, describe);
-	tcase_add_test(tc, guest_to_itself);
-	return check_run_suite(suite);
 }

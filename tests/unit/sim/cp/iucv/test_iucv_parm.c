@@ -75,7 +75,7 @@ static void put(uint8_t *at, unsigned int width, uint64_t value)
 		at[i - 1] = (uint8_t)value;
 }
 
-START_TEST(encoded)
+TEST_LOOP(encoded, 0, IMAGES)
 {
 	const struct iucv_event event = full(images[_i].type, images[_i].flags);
 	uint8_t image[IUCV_EVENT_SIZE], wanted[IUCV_EVENT_SIZE] = { 0x11, 0x22 };
@@ -92,10 +92,9 @@ START_TEST(encoded)
 		ck_assert_msg(image[i] == wanted[i], "type %d: byte %u is %02X, not %02X",
 			      images[_i].type, i, image[i], wanted[i]);
 }
-END_TEST
 
 /* What comes back is what was stored, and nothing else. */
-START_TEST(decoded)
+TEST_LOOP(decoded, 0, IMAGES)
 {
 	const enum iucv_type type = images[_i].type;
 	const bool message = type >= IUCV_PRIO_COMPLETE, pending = type >= IUCV_PRIO_PENDING;
@@ -140,10 +139,9 @@ START_TEST(decoded)
 	ck_assert_uint_eq(back.answer_length, event.answer_length);
 	ck_assert_ptr_null(back.answer);
 }
-END_TEST
 
 /* A type that is none, of a corrupted image, is what the interruption was. */
-START_TEST(decoded_type)
+TEST(decoded_type)
 {
 	uint8_t image[IUCV_EVENT_SIZE] = { 0 };
 
@@ -155,10 +153,9 @@ START_TEST(decoded_type)
 		ck_assert_uint_eq(event.type, type >= 1 && type <= 9 ? type : IUCV_PATH_QUIESCED);
 	}
 }
-END_TEST
 
 /* Of what its type does not have nothing is taken, whatever a corrupted image has there. */
-START_TEST(decoded_corrupted)
+TEST(decoded_corrupted)
 {
 	for (enum iucv_type type = IUCV_SEVERED; type <= IUCV_PATH_RESUMED; type++) {
 		uint8_t image[IUCV_EVENT_SIZE];
@@ -174,7 +171,6 @@ START_TEST(decoded_corrupted)
 		ck_assert_uint_eq(event.ipuser[0], 0xff);
 	}
 }
-END_TEST
 
 #define PATH 0x0203
 #define MASK 0x02
@@ -238,7 +234,7 @@ static void ck_areas(const struct iucv_parm *parm, unsigned int taken, uint8_t f
 }
 
 /* A list full of data: each function takes its own members, all others are 0. */
-START_TEST(list_decoded)
+TEST_EACH(list_decoded, functions)
 {
 	static const uint8_t flags[] = { 0, IPRMDATA, IPBUFLST, IPANSLST, IPNORPY };
 	const unsigned int taken = functions[_i].taken;
@@ -270,19 +266,4 @@ START_TEST(list_decoded)
 		ck_assert_uint_eq(parm.audit | parm.residual | parm.received, 0);
 		ck_areas(&parm, taken, flags[i]);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv parm");
-	TCase *tc = tcase_create("events");
-
-	tcase_add_loop_test(tc, encoded, 0, IMAGES);
-	tcase_add_loop_test(tc, decoded, 0, IMAGES);
-	tcase_add_test(tc, decoded_type);
-	tcase_add_test(tc, decoded_corrupted);
-	tcase_add_loop_test(tc, list_decoded, 0, sizeof(functions) / sizeof(functions[0]));
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

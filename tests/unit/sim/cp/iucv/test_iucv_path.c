@@ -15,6 +15,8 @@ static void setup(void)
 	fx_declare(0);
 }
 
+CASE("path", setup, fx_teardown);
+
 static void setup_directory(void)
 {
 	static const char *const options[] = {
@@ -29,7 +31,7 @@ static void setup_directory(void)
 	fx_declare(0);
 }
 
-START_TEST(connect_and_accept)
+TEST(connect_and_accept)
 {
 	struct iucv_parm q = { .flags = IPRMDATA, .msglim = 7 };
 	struct iucv_path_info info;
@@ -68,9 +70,8 @@ START_TEST(connect_and_accept)
 	ck_assert(!iucv_path_info(iucv_user_guest(fx.cp), 1, &info));
 	ck_call(peer_path(&a, IUCV_ACCEPT, 0, 0), 1, IUCV_INVALID_PATH);
 }
-END_TEST
 
-START_TEST(peer_to_guest)
+TEST(peer_to_guest)
 {
 	struct iucv_parm q = { .vmid = "LINUX001", .flags = IPRMDATA | IPPRTY | IPQUSCE };
 	const uint8_t *i;
@@ -94,7 +95,6 @@ START_TEST(peer_to_guest)
 	/* The originator has quiesced it. */
 	ck_rc(send(0, 0, DATA, 4, 4), IUCV_QUIESCED);
 }
-END_TEST
 
 static void describe(const char *name, bool logged_off)
 {
@@ -104,7 +104,7 @@ static void describe(const char *name, bool logged_off)
 	ck_assert_msg(guests_describe(fx.cp, &guest, err, sizeof(err)) == 0, "%s", err);
 }
 
-START_TEST(connect_codes)
+TEST(connect_codes)
 {
 	struct iucv_parm q = { .vmid = "LINUX001" };
 
@@ -131,18 +131,16 @@ START_TEST(connect_codes)
 	ck_cc(guest(IUCV_RETRIEVE_BUFFER), 0);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 1, IUCV_NO_BUFFER);
 }
-END_TEST
 
 /* Linux's AF_IUCV asks for 65535. */
-START_TEST(highest_limit)
+TEST(highest_limit)
 {
 	ck_cc(connect_to("ALPHA", 0, 65535), 0);
 	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 65535);
 	ck_assert_uint_eq(last(&a, IUCV_PENDING)->msglim, 65535);
 }
-END_TEST
 
-START_TEST(target_system)
+TEST(target_system)
 {
 	note_user(&b, "*SERV", 2);
 	parm_zero();
@@ -155,35 +153,8 @@ START_TEST(target_system)
 	parm()[IPFLAGS1] = IPLOCAL;
 	ck_cc(guest(IUCV_CONNECT), 0);
 }
-END_TEST
 
-START_TEST(directory)
-{
-	struct note service, other;
-
-	note_user(&service, "*SERV", 8);
-	note_user(&other, "*OTHER", 8);
-	ck_rc(connect_to("BETA", 0, 0), IUCV_NOT_AUTHORISED);
-	ck_rc(connect_to("LINUX001", 0, 0), IUCV_NOT_AUTHORISED);
-	ck_rc(connect_to("*OTHER", 0, 0), IUCV_NOT_AUTHORISED);
-	ck_cc(connect_to("ALPHA", IPPRTY, 255), 0);
-	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 20);
-	ck_rc(connect_to("*SERV", IPPRTY, 255), IUCV_NO_PRIORITY);
-	ck_cc(connect_to("*SERV", 0, 255), 0);
-	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 255);
-	/* A path asked for by somebody the directory names has that limit, too. */
-	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
-			  &(struct iucv_parm){ .vmid = "LINUX001", .msglim = 200 }), 0, 0);
-	put_be16(parm_zero(), 2);
-	ck_cc(guest(IUCV_ACCEPT), 0);
-	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 20);
-	ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
-	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
-			  &(struct iucv_parm){ .vmid = "LINUX001" }), 1, IUCV_TARGET_MAX);
-}
-END_TEST
-
-START_TEST(allow_opens_oneself)
+TEST(allow_opens_oneself)
 {
 	struct cp_result r;
 
@@ -199,10 +170,9 @@ START_TEST(allow_opens_oneself)
 	ck_rc(connect_to("LINUX001", 0, 0), IUCV_OWN_MAX);
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 2);
 }
-END_TEST
 
 /* The guest in which all users and services are refused still has its agent. */
-START_TEST(directory_leaves_the_agent_alone)
+TEST(directory_leaves_the_agent_alone)
 {
 	static const char *const directories[] = {
 		"", "IUCV ALLOW", "IUCV ALPHA", "IUCV ZVMLAB MSGLIMIT 1", "IUCV ANY MSGLIMIT 1",
@@ -221,10 +191,9 @@ START_TEST(directory_leaves_the_agent_alone)
 		ck_assert_str_eq(last(&agent, IUCV_PENDING)->vmid, "LINUX001");
 	}
 }
-END_TEST
 
 /* OPTION MAXCONN counts the guest's own paths, whether the agent's came first or last. */
-START_TEST(agent_takes_no_path_of_the_guest)
+TEST(agent_takes_no_path_of_the_guest)
 {
 	struct note agent;
 
@@ -256,9 +225,8 @@ START_TEST(agent_takes_no_path_of_the_guest)
 	ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
 	ck_cc(connect_to(CP_AGENT_USERID, 0, 0), 0);
 }
-END_TEST
 
-START_TEST(accept_codes)
+TEST(accept_codes)
 {
 	ck_rc(on_path(IUCV_ACCEPT, 0, 0), IUCV_INVALID_PATH);
 	ck_rc(on_path(IUCV_ACCEPT, 0xffff, 0), IUCV_INVALID_PATH);
@@ -272,10 +240,9 @@ START_TEST(accept_codes)
 	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
 	ck_rc(on_path(IUCV_SEVER, 0, 0), IUCV_INVALID_PATH);
 }
-END_TEST
 
 /* The interruption is not needed to accept; it goes when the guest is quicker. */
-START_TEST(accept_before_the_interruption)
+TEST(accept_before_the_interruption)
 {
 	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
 			  &(struct iucv_parm){ .vmid = "LINUX001" }), 0, 0);
@@ -283,9 +250,8 @@ START_TEST(accept_before_the_interruption)
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->path, 0);
 }
-END_TEST
 
-START_TEST(peers_among_themselves)
+TEST(peers_among_themselves)
 {
 	struct iucv_parm q = { .vmid = "BETA", .msglim = 1 };
 	char text[] = "hello", into[8] = "";
@@ -311,9 +277,8 @@ START_TEST(peers_among_themselves)
 	last(&a, IUCV_SEVERED);
 	ck_assert_ptr_null(iucv_user_find(fx.cp, "BETA"));
 }
-END_TEST
 
-START_TEST(users)
+TEST(users)
 {
 	struct note n;
 	char name[9];
@@ -335,10 +300,9 @@ START_TEST(users)
 	note_user(&n, "LAST", 1);
 	ck_assert_ptr_eq(iucv_user_at(fx.cp, IUCV_MAX_USERS - 1), n.user);
 }
-END_TEST
 
 /* Logging off: paths to others, to the guest and to itself. */
-START_TEST(logoff)
+TEST(logoff)
 {
 	struct iucv_parm q = { .vmid = "ALPHA" };
 
@@ -352,9 +316,8 @@ START_TEST(logoff)
 	ck_assert_ptr_null(fx_take(0));
 	ck_rc(connect_to("ALPHA", 0, 0), IUCV_NOT_LOGGED_ON);
 }
-END_TEST
 
-START_TEST(all_65535_paths)
+TEST(all_65535_paths)
 {
 	struct note n;
 
@@ -380,10 +343,9 @@ START_TEST(all_65535_paths)
 	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 4096);
 	ck_rc(connect_to("MANY", 0, 0), IUCV_OWN_MAX);
 }
-END_TEST
 
 /* One more than those that have a place together. */
-START_TEST(all_65_paths)
+TEST(all_65_paths)
 {
 	struct note n;
 
@@ -397,30 +359,30 @@ START_TEST(all_65_paths)
 	}
 	ck_rc(connect_to("MANY", 0, 0), IUCV_TARGET_MAX);
 }
-END_TEST
 
-int main(void)
+CASE("directory", setup_directory, fx_teardown);
+
+TEST(directory)
 {
-	Suite *suite = suite_create("iucv.path");
-	TCase *tc = iucv_case(suite, "path", setup);
+	struct note service, other;
 
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, connect_and_accept);
-	tcase_add_test(tc, peer_to_guest);
-	tcase_add_test(tc, connect_codes);
-	tcase_add_test(tc, highest_limit);
-	tcase_add_test(tc, target_system);
-	tcase_add_test(tc, allow_opens_oneself);
-	tcase_add_test(tc, directory_leaves_the_agent_alone);
-	tcase_add_test(tc, agent_takes_no_path_of_the_guest);
-	tcase_add_test(tc, accept_codes);
-	tcase_add_test(tc, accept_before_the_interruption);
-	tcase_add_test(tc, peers_among_themselves);
-	tcase_add_test(tc, users);
-	tcase_add_test(tc, logoff);
-	tcase_add_test(tc, all_65535_paths);
-	tcase_add_test(tc, all_65_paths);
-	tc = iucv_case(suite, "directory", setup_directory);
-	tcase_add_test(tc, directory);
-	return check_run_suite(suite);
+	note_user(&service, "*SERV", 8);
+	note_user(&other, "*OTHER", 8);
+	ck_rc(connect_to("BETA", 0, 0), IUCV_NOT_AUTHORISED);
+	ck_rc(connect_to("LINUX001", 0, 0), IUCV_NOT_AUTHORISED);
+	ck_rc(connect_to("*OTHER", 0, 0), IUCV_NOT_AUTHORISED);
+	ck_cc(connect_to("ALPHA", IPPRTY, 255), 0);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 20);
+	ck_rc(connect_to("*SERV", IPPRTY, 255), IUCV_NO_PRIORITY);
+	ck_cc(connect_to("*SERV", 0, 255), 0);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 255);
+	/* A path asked for by somebody the directory names has that limit, too. */
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+			  &(struct iucv_parm){ .vmid = "LINUX001", .msglim = 200 }), 0, 0);
+	put_be16(parm_zero(), 2);
+	ck_cc(guest(IUCV_ACCEPT), 0);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 20);
+	ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+			  &(struct iucv_parm){ .vmid = "LINUX001" }), 1, IUCV_TARGET_MAX);
 }

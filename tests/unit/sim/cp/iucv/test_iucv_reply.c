@@ -21,8 +21,10 @@ static void setup(void)
 	path = open_path(&a, IPRMDATA | IPPRTY, IPRMDATA | IPPRTY, 4);
 }
 
+CASE("reply", setup, fx_teardown);
+
 /* A reply to what has been received in part ends it. */
-START_TEST(partial_receive_and_reply)
+TEST(partial_receive_and_reply)
 {
 	uint32_t id = peer_send(&a, 0, 0, "abcdefghij", 10, NULL, 0);
 
@@ -32,9 +34,8 @@ START_TEST(partial_receive_and_reply)
 	ck_cc(message(IUCV_REPLY, path, 0, id, CLASS, DATA, 0), 0);
 	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->audit, 0);
 }
-END_TEST
 
-START_TEST(reply_codes)
+TEST(reply_codes)
 {
 	uint16_t plain = open_path(&a, 0, 0, 4);
 	char answer[4] = "...";
@@ -57,10 +58,9 @@ START_TEST(reply_codes)
 	ck_assert_uint_eq(a.event[a.count - 1].answer_length, 0);
 	ck_cc(message(IUCV_REPLY, plain, 0, id, CLASS, DATA, 4), 2);
 }
-END_TEST
 
 /* A service takes every answer in the list. */
-START_TEST(reply_to_a_service)
+TEST(reply_to_a_service)
 {
 	struct note s;
 	uint32_t id;
@@ -75,9 +75,8 @@ START_TEST(reply_to_a_service)
 	ck_cc(message(IUCV_REPLY, path, IPRMDATA, id, CLASS, 0, 0), 0);
 	ck_assert_uint_eq(last(&s, IUCV_MSG_COMPLETE)->flags, IPRMDATA);
 }
-END_TEST
 
-START_TEST(reject)
+TEST(reject)
 {
 	const uint8_t *i;
 	uint32_t id;
@@ -101,9 +100,8 @@ START_TEST(reject)
 	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->audit, IUCV_AUDIT_REJECTED);
 	ck_cc(message(IUCV_REJECT, path, ALL_IDS, id, CLASS, 0, 0), 2);
 }
-END_TEST
 
-START_TEST(purge_codes)
+TEST(purge_codes)
 {
 	uint16_t plain = open_path(&a, 0, 0, 4);
 	uint32_t first, second;
@@ -126,10 +124,9 @@ START_TEST(purge_codes)
 	ck_cc(message(IUCV_PURGE, path, IPFGPID, 0, 0, 0, 0), 2);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* The target knows the id: it is told once what has become of the message. */
-START_TEST(purge_after_the_interruption)
+TEST(purge_after_the_interruption)
 {
 	static const enum iucv_function ask[] = { IUCV_RECEIVE, IUCV_REPLY, IUCV_REJECT };
 
@@ -147,10 +144,9 @@ START_TEST(purge_after_the_interruption)
 		ck_cc(message(ask[n], path, ALL_IDS, id, CLASS, DATA, 4), 2);
 	}
 }
-END_TEST
 
 /* Before the interruption there is nobody to be told. */
-START_TEST(purge_before_the_interruption)
+TEST(purge_before_the_interruption)
 {
 	struct iucv_parm q = { .flags = IPFGMID,
 			       .msgid = peer_send(&a, 0, 0, "text", 4, NULL, 0) };
@@ -159,10 +155,9 @@ START_TEST(purge_before_the_interruption)
 	ck_assert_ptr_null(fx_take(0));
 	ck_cc(message(IUCV_RECEIVE, path, ALL_IDS, q.msgid, CLASS, DATA, 4), 2);
 }
-END_TEST
 
 /* No more than 255 purged messages of a path are remembered. */
-START_TEST(purged_are_forgotten)
+TEST(purged_are_forgotten)
 {
 	uint32_t id[260];
 
@@ -177,9 +172,8 @@ START_TEST(purged_are_forgotten)
 	for (int n = 5; n < 260; n++)
 		ck_rc(message(IUCV_RECEIVE, path, ALL_IDS, id[n], CLASS, DATA, 4), IUCV_PURGED);
 }
-END_TEST
 
-START_TEST(purge_of_a_finished_message)
+TEST(purge_of_a_finished_message)
 {
 	uint32_t id;
 
@@ -191,7 +185,6 @@ START_TEST(purge_of_a_finished_message)
 	ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_REJECTED);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 static void finish(bool rmdata)
 {
@@ -205,7 +198,7 @@ static void finish(bool rmdata)
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 0, 0);
 }
 
-START_TEST(test_completion)
+TEST(test_completion)
 {
 	uint16_t plain = open_path(&a, 0, 0, 4);
 	uint32_t first, second;
@@ -237,23 +230,4 @@ START_TEST(test_completion)
 	ck_assert_uint_eq(get_be32(parm() + IPMSGTAG), 0x33333333);
 	ck_assert_uint_eq(get_be32(parm() + IPBFLN2F), 9);
 	ck_assert_ptr_null(fx_take(0));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.reply");
-	TCase *tc = iucv_case(suite, "reply", setup);
-
-	tcase_add_test(tc, partial_receive_and_reply);
-	tcase_add_test(tc, reply_codes);
-	tcase_add_test(tc, reply_to_a_service);
-	tcase_add_test(tc, reject);
-	tcase_add_test(tc, purge_codes);
-	tcase_add_test(tc, purge_after_the_interruption);
-	tcase_add_test(tc, purge_before_the_interruption);
-	tcase_add_test(tc, purged_are_forgotten);
-	tcase_add_test(tc, purge_of_a_finished_message);
-	tcase_add_test(tc, test_completion);
-	return check_run_suite(suite);
 }

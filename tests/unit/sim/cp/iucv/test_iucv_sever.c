@@ -12,8 +12,10 @@ static void setup(void)
 	fx_declare(0);
 }
 
+CASE("sever", setup, fx_teardown);
+
 /* Nobody has heard of the path: nothing of it remains. */
-START_TEST(sever_before_the_interruption)
+TEST(sever_before_the_interruption)
 {
 	struct iucv_parm q = { .vmid = "LINUX001" };
 
@@ -22,9 +24,8 @@ START_TEST(sever_before_the_interruption)
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
 }
-END_TEST
 
-START_TEST(refusal)
+TEST(refusal)
 {
 	struct iucv_parm q = { 0 };
 
@@ -36,10 +37,9 @@ START_TEST(refusal)
 	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
 	ck_assert_uint_eq(a.count, 1);
 }
-END_TEST
 
 /* An id comes back only when its own side has severed; the lowest comes first. */
-START_TEST(path_ids)
+TEST(path_ids)
 {
 	struct iucv_path_info info;
 
@@ -60,9 +60,8 @@ START_TEST(path_ids)
 	ck_cc(connect_to("ALPHA", 0, 0), 0);
 	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0);
 }
-END_TEST
 
-START_TEST(sever_takes_events_along)
+TEST(sever_takes_events_along)
 {
 	uint16_t path = open_path(&a, IPRMDATA, IPRMDATA, 0);
 
@@ -76,9 +75,8 @@ START_TEST(sever_takes_events_along)
 	ck_assert_ptr_null(fx_take(0));
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 4), 2);
 }
-END_TEST
 
-START_TEST(sever_all)
+TEST(sever_all)
 {
 	for (int i = 0; i < 3; i++)
 		open_path(&a, 0, 0, 0);
@@ -89,10 +87,9 @@ START_TEST(sever_all)
 	ck_assert_uint_eq(a.event[a.count - 3].type, IUCV_SEVERED);
 	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->ipuser[0], 0xee);
 }
-END_TEST
 
 /* What the guest had sent is lost; it can still ask what became of it. */
-START_TEST(sever_ends_messages)
+TEST(sever_ends_messages)
 {
 	uint16_t path = open_path(&a, 0, 0, 0);
 	uint32_t first, second;
@@ -113,9 +110,8 @@ START_TEST(sever_ends_messages)
 	ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_REJECTED);
 	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 2);
 }
-END_TEST
 
-START_TEST(quiesce_and_resume)
+TEST(quiesce_and_resume)
 {
 	uint16_t path = open_path(&a, 0, 0, 0);
 	struct iucv_path_info info;
@@ -141,10 +137,9 @@ START_TEST(quiesce_and_resume)
 	ck_cc(connect_to("ALPHA", 0, 0), 0);
 	ck_rc(on_path(IUCV_RESUME, 1, 0), IUCV_INVALID_PATH);
 }
-END_TEST
 
 /* Only the last quiesce and the last resume wait, in their order. */
-START_TEST(quiesce_again_and_again)
+TEST(quiesce_again_and_again)
 {
 	uint16_t path = open_path(&a, 0, 0, 0);
 
@@ -157,9 +152,8 @@ START_TEST(quiesce_again_and_again)
 	take(IUCV_PATH_QUIESCED, path);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(quiesce_all)
+TEST(quiesce_all)
 {
 	open_path(&a, 0, 0, 0);
 	ck_cc(connect_to("BETA", 0, 0), 0);
@@ -170,22 +164,4 @@ START_TEST(quiesce_all)
 	ck_cc(on_path(IUCV_RESUME, 0, IPALL), 0);
 	ck_assert_uint_eq(a.count, 6);
 	ck_assert_uint_eq(a.event[4].type, IUCV_PATH_RESUMED);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.sever");
-	TCase *tc = iucv_case(suite, "sever", setup);
-
-	tcase_add_test(tc, sever_before_the_interruption);
-	tcase_add_test(tc, refusal);
-	tcase_add_test(tc, path_ids);
-	tcase_add_test(tc, sever_takes_events_along);
-	tcase_add_test(tc, sever_all);
-	tcase_add_test(tc, sever_ends_messages);
-	tcase_add_test(tc, quiesce_and_resume);
-	tcase_add_test(tc, quiesce_again_and_again);
-	tcase_add_test(tc, quiesce_all);
-	return check_run_suite(suite);
 }

@@ -25,6 +25,8 @@ static void setup(void)
 	fx_declare(0);
 }
 
+CASE("state", setup, fx_teardown);
+
 static void attach_users(void)
 {
 	a.user = iucv_user_find(fx.cp, "ALPHA");
@@ -207,7 +209,7 @@ static void same_notes(const struct note *x, const struct note *y)
 	}
 }
 
-START_TEST(every_state)
+TEST_LOOP(every_state, 0, STEPS)
 {
 	static struct note plain[2], loaded[2];
 	char *expected = run((unsigned int)_i, false, plain), *trace;
@@ -221,10 +223,9 @@ START_TEST(every_state)
 	free(expected);
 	free(trace);
 }
-END_TEST
 
 /* What waits for a peer waits for its owner; the answer came with the image. */
-START_TEST(answer_in_the_image)
+TEST(answer_in_the_image)
 {
 	const struct iucv_event *e;
 
@@ -244,7 +245,6 @@ START_TEST(answer_in_the_image)
 	ck_assert_ptr_nonnull(e->answer);
 	ck_assert_ptr_ne(e->answer, answer);
 }
-END_TEST
 
 static void build(void)
 {
@@ -262,7 +262,7 @@ static bool load_part(const uint8_t *part, size_t len)
 }
 
 /* Any byte may be anything: loading succeeds or fails, and the CP works in both cases. */
-START_TEST(damaged)
+TEST_LOOP(damaged, 0, 4)
 {
 	struct state saved = { 0 };
 	unsigned int failed = 0;
@@ -294,10 +294,9 @@ START_TEST(damaged)
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 3);
 	free(saved.data);
 }
-END_TEST
 
 /* Masks belong to a declared buffer; an image in which a CPU has only masks is refused. */
-START_TEST(masks_without_a_buffer)
+TEST(masks_without_a_buffer)
 {
 	const struct iucv_cpu *cpu = &fx.cp->iucv->cpu[0];
 	uint8_t entry[] = { true, 0, 0, 0, 0, 0x40, 0x20 }, *at;
@@ -321,7 +320,6 @@ START_TEST(masks_without_a_buffer)
 	ck_assert(!cpu->declared);
 	free(saved.data);
 }
-END_TEST
 
 /* Of a message of the guest's: where each member of its block lies behind the target class. */
 enum { AT_FLAGS = 24, AT_CPU = 27, AT_BUFFER_HOST = 37, AT_BUFFER_LEN = 43, AT_ANSWER_HOST = 47,
@@ -338,7 +336,7 @@ static uint8_t *message_block(const struct state *saved)
 }
 
 /* What SEND refuses no image has: 8 MiB is the most. */
-START_TEST(longest_message)
+TEST(longest_message)
 {
 	static const size_t at[] = { AT_BUFFER_LEN, AT_ANSWER_LEN };
 	struct state saved = { 0 };
@@ -356,10 +354,9 @@ START_TEST(longest_message)
 	}
 	free(saved.data);
 }
-END_TEST
 
 /* The guest's messages have areas in its storage, and a CPU that takes their completion. */
-START_TEST(message_that_the_guest_cannot_have)
+TEST(message_that_the_guest_cannot_have)
 {
 	static const struct { size_t at; uint8_t xor; } lies[] = {
 		{ AT_FLAGS, IPBUFLST }, { AT_CPU + 1, 1 }, { AT_CPU, 1 }, { AT_BUFFER_HOST, 1 },
@@ -380,10 +377,9 @@ START_TEST(message_that_the_guest_cannot_have)
 	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
 }
-END_TEST
 
 /* No more messages are on a path than its limit allows. */
-START_TEST(more_messages_than_the_limit)
+TEST(more_messages_than_the_limit)
 {
 	enum { LIMIT = 999 };
 	const uint16_t path = open_path(&a, 0, 0, LIMIT);
@@ -407,10 +403,9 @@ START_TEST(more_messages_than_the_limit)
 	}
 	free(saved.data);
 }
-END_TEST
 
 /* Whoever connects can send at least one message, before and after the path is accepted. */
-START_TEST(path_without_messages)
+TEST_LOOP(path_without_messages, 0, 2)
 {
 	static const uint8_t given[] = { 0x3, 0x78 };
 	struct state saved = { 0 };
@@ -428,10 +423,9 @@ START_TEST(path_without_messages)
 	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
 }
-END_TEST
 
 /* The name by which a path knows its partner is that of the partner's user. */
-START_TEST(partner_by_another_name)
+TEST(partner_by_another_name)
 {
 	struct state saved = { 0 };
 	uint8_t *name = NULL;
@@ -452,10 +446,9 @@ START_TEST(partner_by_another_name)
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 1);
 	free(saved.data);
 }
-END_TEST
 
 /* A message is on the lists of its path and of its user. */
-START_TEST(message_on_no_list)
+TEST_LOOP(message_on_no_list, 0, 2)
 {
 	struct state saved = { 0 };
 	struct iucv_message *m;
@@ -472,7 +465,6 @@ START_TEST(message_on_no_list)
 	ck_assert(!load_part(saved.data, saved.len));
 	free(saved.data);
 }
-END_TEST
 
 /* Of an event that waits: kind, type, sequence number, what damages it, and what it is about. */
 enum { AT_KIND = 0, AT_TYPE = 1, AT_SEQ = 2, AT_DAMAGE = 10, AT_KEY = 12 };
@@ -490,7 +482,7 @@ static uint8_t *waiting_event(const struct state *saved, uint64_t seq)
 }
 
 /* An event of this user's about a message or a path that is as the event says. */
-START_TEST(events_that_cannot_wait)
+TEST(events_that_cannot_wait)
 {
 	static const uint64_t seq = UINT64_C(0x1122334455667788);
 	enum { MESSAGE, CONTROL };
@@ -533,9 +525,8 @@ START_TEST(events_that_cannot_wait)
 	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
 }
-END_TEST
 
-START_TEST(truncated)
+TEST(truncated)
 {
 	struct state saved = { 0 };
 
@@ -548,10 +539,9 @@ START_TEST(truncated)
 	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
 }
-END_TEST
 
 /* Peers of the image that do not exist are made; if it fails, they go again. */
-START_TEST(peers_of_a_damaged_image)
+TEST(peers_of_a_damaged_image)
 {
 	struct state saved = { 0 };
 	unsigned int users = 0;
@@ -568,10 +558,9 @@ START_TEST(peers_of_a_damaged_image)
 	ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users + 1)), "BETA");
 	free(saved.data);
 }
-END_TEST
 
 /* A peer that the image makes has as many paths as one can have, and no more. */
-START_TEST(peer_with_most_paths)
+TEST(peer_with_most_paths)
 {
 	struct state saved = { 0 };
 	struct note c;
@@ -592,10 +581,9 @@ START_TEST(peer_with_most_paths)
 	}
 	free(saved.data);
 }
-END_TEST
 
 /* Users come in the image's order, unless it is damaged: then the order stays as it is. */
-START_TEST(order_of_users)
+TEST(order_of_users)
 {
 	struct state saved = { 0 };
 	unsigned int users = 0;
@@ -622,10 +610,9 @@ START_TEST(order_of_users)
 	ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users + 1)), "BETA");
 	free(saved.data);
 }
-END_TEST
 
 /* A peer that the image does not know stays, without paths. */
-START_TEST(unknown_peer_stays)
+TEST(unknown_peer_stays)
 {
 	struct state saved = { 0 };
 	struct note c;
@@ -641,10 +628,9 @@ START_TEST(unknown_peer_stays)
 	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 3);
 	free(saved.data);
 }
-END_TEST
 
 /* An entry point has a limit of events: what is left then is handed out after loading. */
-START_TEST(service_with_an_event_left)
+TEST(service_with_an_event_left)
 {
 	struct state saved = { 0 };
 	const uint8_t *buffer;
@@ -660,31 +646,4 @@ START_TEST(service_with_an_event_left)
 	ck_assert_ptr_nonnull(buffer);
 	ck_assert_uint_eq(buffer[IPTYPE], 2);
 	free(saved.data);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("iucv.state");
-	TCase *tc = iucv_case(suite, "state", setup);
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(tc, every_state, 0, STEPS);
-	tcase_add_test(tc, answer_in_the_image);
-	tcase_add_loop_test(tc, damaged, 0, 4);
-	tcase_add_test(tc, masks_without_a_buffer);
-	tcase_add_test(tc, longest_message);
-	tcase_add_test(tc, message_that_the_guest_cannot_have);
-	tcase_add_test(tc, more_messages_than_the_limit);
-	tcase_add_loop_test(tc, message_on_no_list, 0, 2);
-	tcase_add_test(tc, events_that_cannot_wait);
-	tcase_add_test(tc, truncated);
-	tcase_add_loop_test(tc, path_without_messages, 0, 2);
-	tcase_add_test(tc, partner_by_another_name);
-	tcase_add_test(tc, peers_of_a_damaged_image);
-	tcase_add_test(tc, peer_with_most_paths);
-	tcase_add_test(tc, order_of_users);
-	tcase_add_test(tc, unknown_peer_stays);
-	tcase_add_test(tc, service_with_an_event_left);
-	return check_run_suite(suite);
 }

@@ -57,7 +57,11 @@ static void only_appldata(void)
 	records = n;
 }
 
-START_TEST(sampled)
+FX_REPLAY_TRACES;
+
+CASE("appldata", applmon_setup, fx_teardown);
+
+TEST(sampled)
 {
 	struct peer *p = record_both();
 	struct appldata_info info;
@@ -81,9 +85,8 @@ START_TEST(sampled)
 	sample(p);
 	ck_assert_uint_eq(count_records(10, 2), 0);
 }
-END_TEST
 
-START_TEST(both_lists)
+TEST(both_lists)
 {
 	struct appldata_info info;
 
@@ -107,10 +110,9 @@ START_TEST(both_lists)
 	ck_assert_uint_eq(info.buffer.length, 16);
 	ck_assert(!appldata_at(fx.cp, 1, &info));
 }
-END_TEST
 
 /* A buffer is its product ID, its address and its length: a change of one is another buffer. */
-START_TEST(identity)
+TEST(identity)
 {
 	struct peer *p = record_both();
 
@@ -133,13 +135,12 @@ START_TEST(identity)
 	ck_appldata(1, 2, 1, DC_DATA + 8, 16);
 	ck_appldata(2, 2, 1, DC_DATA, 17);
 }
-END_TEST
 
 static const struct { uint16_t length; uint64_t rc; } lengths[] = {
 	{ 0, 4 }, { 1, 0 }, { 4010, 0 }, { 4024, 0 }, { 4025, 4 }, { 0xffff, 4 },
 };
 
-START_TEST(length_of_the_buffer)
+TEST_EACH(length_of_the_buffer, lengths)
 {
 	struct peer *p = record_both();
 	const uint16_t length = lengths[_i].length;
@@ -153,9 +154,8 @@ START_TEST(length_of_the_buffer)
 		ck_appldata(records - 2, 2, 1, DC_DATA, length);
 	ck_assert_uint_eq(dc(DC_STOP, 1, DC_DATA, length), lengths[_i].rc);
 }
-END_TEST
 
-START_TEST(not_authorised)
+TEST(not_authorised)
 {
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "directory", "IUCV ALLOW", NULL });
@@ -165,7 +165,6 @@ START_TEST(not_authorised)
 	ck_assert_uint_eq(dc(DC_START, 1, FX_STORAGE, 16), 5);
 	ck_assert_uint_eq(dc(DC_START, 1, DC_DATA, 0), 5);
 }
-END_TEST
 
 static struct cp_result with_product_at(uint64_t address)
 {
@@ -174,7 +173,7 @@ static struct cp_result with_product_at(uint64_t address)
 	return dc_call();
 }
 
-START_TEST(addresses)
+TEST(addresses)
 {
 	struct appldata_info info;
 
@@ -197,9 +196,8 @@ START_TEST(addresses)
 	put_be64(fx_at(DC_LIST + DC_LONG_PRODUCT, 8), 0x400000);
 	ck_pgm(dc_call(), PGM_ADDRESSING);
 }
-END_TEST
 
-START_TEST(limit)
+TEST(limit)
 {
 	struct peer *p = record_both();
 
@@ -231,10 +229,9 @@ START_TEST(limit)
 	ck_appldata(0, 2, 1, DC_DATA + 1, 8);
 	ck_appldata(records - 1, 2, 1, DC_DATA + 0x1000, 8);
 }
-END_TEST
 
 /* What is too much for the sample area is lost as a whole, and counted. */
-START_TEST(more_than_the_area)
+TEST(more_than_the_area)
 {
 	struct peer *p = record_both();
 	unsigned int before, buffers = (unsigned int)(area_size(MON_SAMPLE) / 4096) + 1;
@@ -252,9 +249,8 @@ START_TEST(more_than_the_area)
 	monitor_tick(fx.cp);
 	ck_assert_uint_eq(peer_info(p).lost, 1);
 }
-END_TEST
 
-START_TEST(event_records)
+TEST(event_records)
 {
 	struct peer *p = record_both();
 	uint64_t reached;
@@ -274,9 +270,8 @@ START_TEST(event_records)
 	ck_assert_uint_eq(dc(DC_EVENT, 4, DC_DATA, 300), 0);
 	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_APPLDATA_EVENT), reached);
 }
-END_TEST
 
-START_TEST(configuration)
+TEST(configuration)
 {
 	struct peer *p, *late;
 
@@ -307,10 +302,9 @@ START_TEST(configuration)
 	sample(p);
 	ck_assert_uint_eq(count_records(10, 2), 0);
 }
-END_TEST
 
 /* Who waits for configuration gets a new buffer with it, and loses nothing. */
-START_TEST(configuration_that_waits)
+TEST(configuration_that_waits)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 1);
 
@@ -327,10 +321,9 @@ START_TEST(configuration_that_waits)
 	read_records(peer_last(p));
 	ck_appldata(records - 2, 2, 1, DC_DATA, 64);
 }
-END_TEST
 
 /* A system reset ends every buffer; the last word of each is an event. */
-START_TEST(reset)
+TEST(reset)
 {
 	struct peer *p = record_both();
 	struct appldata_info info;
@@ -347,7 +340,6 @@ START_TEST(reset)
 	ck_assert_uint_eq(dc(DC_STOP, 1, DC_DATA, 32), APPLDATA_NOT_DECLARED);
 	ck_assert_uint_eq(dc(DC_START, 1, DC_DATA, 32), 0);
 }
-END_TEST
 
 static void segment_call(uint64_t subcode)
 {
@@ -358,7 +350,7 @@ static void segment_call(uint64_t subcode)
 }
 
 /* So does the purge of the segment that it lies in, even in part. */
-START_TEST(purged_segment)
+TEST(purged_segment)
 {
 	struct peer *p = record_both();
 	struct appldata_info info;
@@ -382,7 +374,6 @@ START_TEST(purged_segment)
 	put_list(DC_START, 0xa00000, 32);
 	ck_pgm(dc_call(), PGM_ADDRESSING);
 }
-END_TEST
 
 static bool no_storage;
 
@@ -394,7 +385,7 @@ static void *map_nothing(void *opaque, int cpu, uint64_t addr, uint64_t len)
 }
 
 /* A buffer that is no storage now has no record; it stays declared. */
-START_TEST(unreadable)
+TEST(unreadable)
 {
 	struct peer *p = record_both();
 
@@ -411,7 +402,6 @@ START_TEST(unreadable)
 	only_appldata();
 	ck_assert_uint_eq(records, 2);
 }
-END_TEST
 
 /* MONITOR … APPLDATA USERID selects users; the guest is LINUX001. */
 static const struct {
@@ -450,7 +440,7 @@ static void give(const char *kind, const char *commands)
 	}
 }
 
-START_TEST(selected_users)
+TEST_EACH(selected_users, selections)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 255);
 	const char *shown;
@@ -470,9 +460,8 @@ START_TEST(selected_users)
 	read_records(&p->message[p->messages - 1]);
 	ck_assert_uint_eq(count_records(10, 1), selections[_i].collected);
 }
-END_TEST
 
-START_TEST(wrong_selections)
+TEST(wrong_selections)
 {
 	const struct mon_settings *settings = monitor_settings(fx.cp, false);
 
@@ -487,10 +476,9 @@ START_TEST(wrong_selections)
 		 "HCPMNC013E Conflicting option - at most 16 user IDs are possible\n");
 	ck_assert_uint_eq(settings->appldata.count, 16);
 }
-END_TEST
 
 /* All that is declared, and who is selected, comes back from an image. */
-START_TEST(saved_and_loaded)
+TEST(saved_and_loaded)
 {
 	struct appldata_info info;
 	char err[256];
@@ -521,7 +509,6 @@ START_TEST(saved_and_loaded)
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "QUERY MONITOR EVENT", 0),
 				     "USERID - LINUX001\n"));
 }
-END_TEST
 
 /* Where an image has a declared buffer: from "APPL" on, after the count. */
 enum { SAVED_COUNT = 4, SAVED_ADDRESS = 8 + 16, SAVED_LENGTH = 8 + 24, SAVED_KIND = 8 + 26,
@@ -532,7 +519,7 @@ static const struct { unsigned int at; uint8_t value; } lies[] = {
 	{ SAVED_LENGTH, 0x10 }, { SAVED_KIND, 2 }, { SAVED_KIND, 0xff },
 };
 
-START_TEST(images_that_lie)
+TEST_EACH(images_that_lie, lies)
 {
 	char err[256];
 	uint8_t *image;
@@ -550,10 +537,9 @@ START_TEST(images_that_lie)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 /* One buffer twice. */
-START_TEST(image_with_one_twice)
+TEST(image_with_one_twice)
 {
 	char err[256];
 	uint8_t *image;
@@ -568,9 +554,8 @@ START_TEST(image_with_one_twice)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	static const struct { uint8_t product[APPLDATA_PRODUCT_SIZE]; const char *name; } of[] = {
 		{ "LNXAPPL", "LNXAPPL" },
@@ -583,35 +568,4 @@ START_TEST(names)
 		appldata_name(of[i].product, name);
 		ck_assert_str_eq(name, of[i].name);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("appldata");
-	TCase *tc = tcase_create("appldata");
-
-	tcase_add_checked_fixture(tc, applmon_setup, fx_teardown);
-	tcase_add_test(tc, sampled);
-	tcase_add_test(tc, both_lists);
-	tcase_add_test(tc, identity);
-	tcase_add_loop_test(tc, length_of_the_buffer, 0, sizeof(lengths) / sizeof(lengths[0]));
-	tcase_add_test(tc, not_authorised);
-	tcase_add_test(tc, addresses);
-	tcase_add_test(tc, limit);
-	tcase_add_test(tc, more_than_the_area);
-	tcase_add_test(tc, event_records);
-	tcase_add_test(tc, configuration);
-	tcase_add_test(tc, configuration_that_waits);
-	tcase_add_test(tc, reset);
-	tcase_add_test(tc, purged_segment);
-	tcase_add_test(tc, unreadable);
-	tcase_add_loop_test(tc, selected_users, 0, sizeof(selections) / sizeof(selections[0]));
-	tcase_add_test(tc, wrong_selections);
-	tcase_add_test(tc, names);
-	tcase_add_test(tc, saved_and_loaded);
-	tcase_add_loop_test(tc, images_that_lie, 0, sizeof(lies) / sizeof(lies[0]));
-	tcase_add_test(tc, image_with_one_twice);
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

@@ -24,6 +24,8 @@ static void setup(void)
 	fx_setup_with(options);
 }
 
+CASE("connect", setup, fx_teardown);
+
 static void ck_refused(struct peer *p, uint8_t code)
 {
 	ck_assert(p->severed);
@@ -54,7 +56,7 @@ static void hasty(struct cp *cp, struct iucv_user *user, void *opaque,
 }
 
 /* Nothing stays of one who is not there any more when it would be let in. */
-START_TEST(gone_before_it_is_let_in)
+TEST(gone_before_it_is_let_in)
 {
 	static const struct iucv_user_ops ops = { .event = hasty };
 	struct peer *p = peer_create(0);
@@ -72,9 +74,8 @@ START_TEST(gone_before_it_is_let_in)
 	peer_connect_user(p, linux_ipuser, IPRMDATA, 255);
 	ck_assert(p->complete);
 }
-END_TEST
 
-START_TEST(accepted)
+TEST(accepted)
 {
 	struct peer *p = peer_create(0);
 	struct mon_user_info info;
@@ -98,9 +99,8 @@ START_TEST(accepted)
 	ck_assert_uint_eq(fx.last_event.value, 255);
 	ck_assert_str_eq(fx.last_event.name, "PEER0");
 }
-END_TEST
 
-START_TEST(kinds_wanted)
+TEST(kinds_wanted)
 {
 	struct peer *s = peer_user(0, WANT_SAMPLE, 10), *e = peer_user(1, WANT_EVENT, 10);
 
@@ -113,9 +113,8 @@ START_TEST(kinds_wanted)
 	ck_assert_uint_eq(s->messages, 1);
 	ck_assert_uint_eq(e->messages, 1);
 }
-END_TEST
 
-START_TEST(limits)
+TEST(limits)
 {
 	static const uint16_t wanted[] = { 0, 1, 10, 255, 1000 };
 	static const uint16_t granted[] = { 10, 1, 10, 255, 255 };
@@ -127,9 +126,8 @@ START_TEST(limits)
 		ck_assert_uint_eq(peer_info(p).limit, granted[i]);
 	}
 }
-END_TEST
 
-START_TEST(refused_ipuser)
+TEST_LOOP(refused_ipuser, 0, 2)
 {
 	uint8_t ipuser[16];
 
@@ -138,9 +136,8 @@ START_TEST(refused_ipuser)
 	peer_connect_user(peer_create(0), ipuser, IPRMDATA, 255);
 	ck_refused(&peers[0], 0x04);
 }
-END_TEST
 
-START_TEST(refused_segment)
+TEST_LOOP(refused_segment, 0, 6)
 {
 	static const struct {
 		const char *name;
@@ -153,9 +150,8 @@ START_TEST(refused_segment)
 	peer_connect(peer_create(0), WANT_BOTH, refused[_i].name, 255);
 	ck_refused(&peers[0], refused[_i].code);
 }
-END_TEST
 
-START_TEST(smallest_segments)
+TEST_LOOP(smallest_segments, 0, 2)
 {
 	struct peer *p = peer_create(0);
 
@@ -163,9 +159,8 @@ START_TEST(smallest_segments)
 	ck_assert(p->complete);
 	ck_assert_uint_eq(area_size(MON_SAMPLE), _i ? 3 * 4096 : 4096);
 }
-END_TEST
 
-START_TEST(refused_skeleton)
+TEST(refused_skeleton)
 {
 	const struct cp_segment_config config = {
 		.name = "FRESH", .ranges = 1, .range = { { 0xa70, 0xa7f, DCSS_SC } },
@@ -179,16 +174,14 @@ START_TEST(refused_skeleton)
 	peer_connect(&peers[0], WANT_BOTH, "FRESH", 255);
 	ck_assert(peers[0].complete);
 }
-END_TEST
 
-START_TEST(refused_without_parmdata)
+TEST(refused_without_parmdata)
 {
 	peer_connect_user(peer_create(0), linux_ipuser, 0, 255);
 	ck_refused(&peers[0], 0x20);
 }
-END_TEST
 
-START_TEST(refused_config_size)
+TEST_LOOP(refused_config_size, 0, 2)
 {
 	/* 256 pages: 128 each; a size that was asked for must leave 2 pages for data. */
 	monitor_settings(fx.cp, _i)->config_pages = 127;
@@ -200,9 +193,8 @@ START_TEST(refused_config_size)
 	ck_assert_uint_eq(area_size(_i ? MON_EVENT : MON_SAMPLE), 4096);
 	ck_assert_uint_eq(area_size(_i ? MON_EVENT_CONFIG : MON_SAMPLE_CONFIG), 123 * 4096);
 }
-END_TEST
 
-START_TEST(one_segment_for_all)
+TEST(one_segment_for_all)
 {
 	struct peer *first = peer_user(0, WANT_BOTH, 10), *second = peer_create(1);
 
@@ -221,10 +213,9 @@ START_TEST(one_segment_for_all)
 	ck_assert(second->complete);
 	ck_assert_str_eq(monitor_segment(fx.cp), "OTHER");
 }
-END_TEST
 
 /* Purged while in use: it goes when the last user goes. */
-START_TEST(segment_purged_in_use)
+TEST(segment_purged_in_use)
 {
 	struct peer *first = peer_user(0, WANT_BOTH, 10), *second = peer_create(1);
 	char err[256];
@@ -240,9 +231,8 @@ START_TEST(segment_purged_in_use)
 	ck_assert(first->severed);
 	ck_assert_uint_eq(first->code, 0x08);
 }
-END_TEST
 
-START_TEST(too_many_users)
+TEST(too_many_users)
 {
 	struct peer *extra;
 
@@ -256,9 +246,8 @@ START_TEST(too_many_users)
 	peer_connect(extra, WANT_SAMPLE, "MONDCSS", 1);
 	ck_assert(extra->complete);
 }
-END_TEST
 
-START_TEST(same_user_twice)
+TEST(same_user_twice)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 5);
 	struct mon_user_info info;
@@ -270,10 +259,9 @@ START_TEST(same_user_twice)
 	ck_assert_uint_eq(monitor_sever(fx.cp, "PEER0", 9), 2);
 	ck_assert(!monitor_user(fx.cp, 0, &info));
 }
-END_TEST
 
 /* Unreplied messages are purged, their area is free again; the notification carries the code. */
-START_TEST(severed_by_user)
+TEST(severed_by_user)
 {
 	struct peer *a = peer_user(0, WANT_SAMPLE, 5), *b = peer_user(1, WANT_SAMPLE, 5);
 	struct iucv_parm parm = { .path = a->path, .ipuser = { 0xff } };
@@ -293,9 +281,8 @@ START_TEST(severed_by_user)
 	ck_assert(!monitor_set(fx.cp, number, &set));
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
 
-START_TEST(logged_off)
+TEST(logged_off)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 5);
 
@@ -304,19 +291,17 @@ START_TEST(logged_off)
 	iucv_dispatch(fx.cp);
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 }
-END_TEST
 
-START_TEST(fault_sever)
+TEST_LOOP(fault_sever, 0, 2)
 {
 	arm(FAULT_MONITOR_CONNECT, FAULT_SEVER, _i, 0, "PEER0");
 	peer_connect(peer_create(0), WANT_BOTH, "MONDCSS", 255);
 	ck_refused(&peers[0], (uint8_t)_i);
 	peer_user(1, WANT_BOTH, 255);
 }
-END_TEST
 
 /* No answer at all: the connection stays pending until the user gives up. */
-START_TEST(fault_drop)
+TEST(fault_drop)
 {
 	struct peer *p = peer_create(0);
 
@@ -330,9 +315,8 @@ START_TEST(fault_drop)
 	peer_connect(p, WANT_BOTH, "MONDCSS", 255);
 	ck_assert(p->complete);
 }
-END_TEST
 
-START_TEST(fault_limit)
+TEST_LOOP(fault_limit, 0, 3)
 {
 	static const uint32_t value[] = { 0, 3, 1000 };
 	static const uint16_t granted[] = { 1, 3, 255 };
@@ -343,10 +327,9 @@ START_TEST(fault_limit)
 	ck_assert_uint_eq(p->msglim, granted[_i]);
 	ck_assert_uint_eq(peer_info(p).limit, granted[_i]);
 }
-END_TEST
 
 /* The guest, by the instruction and with Linux's parameter list. */
-START_TEST(guest)
+TEST(guest)
 {
 	uint8_t *parm = fx_at(0x1000, IUCV_PARM_SIZE);
 	const uint8_t *event;
@@ -375,10 +358,9 @@ START_TEST(guest)
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* What users send to the service is rejected. */
-START_TEST(messages_to_monitor)
+TEST(messages_to_monitor)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 10);
 	struct iucv_parm parm = { .path = p->path, .flags = IPRMDATA };
@@ -389,36 +371,4 @@ START_TEST(messages_to_monitor)
 	ck_assert(iucv_path_info(p->user, p->path, &info));
 	ck_assert_uint_eq(info.sent, 0);
 	ck_assert_uint_eq(peer_info(p).replied, 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor connections");
-	TCase *tc = tcase_create("connect");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, accepted);
-	tcase_add_test(tc, gone_before_it_is_let_in);
-	tcase_add_test(tc, kinds_wanted);
-	tcase_add_test(tc, limits);
-	tcase_add_loop_test(tc, refused_ipuser, 0, 2);
-	tcase_add_loop_test(tc, refused_segment, 0, 6);
-	tcase_add_loop_test(tc, smallest_segments, 0, 2);
-	tcase_add_test(tc, refused_skeleton);
-	tcase_add_test(tc, refused_without_parmdata);
-	tcase_add_loop_test(tc, refused_config_size, 0, 2);
-	tcase_add_test(tc, one_segment_for_all);
-	tcase_add_test(tc, segment_purged_in_use);
-	tcase_add_test(tc, too_many_users);
-	tcase_add_test(tc, same_user_twice);
-	tcase_add_test(tc, severed_by_user);
-	tcase_add_test(tc, logged_off);
-	tcase_add_loop_test(tc, fault_sever, 0, 2);
-	tcase_add_test(tc, fault_drop);
-	tcase_add_loop_test(tc, fault_limit, 0, 3);
-	tcase_add_test(tc, guest);
-	tcase_add_test(tc, messages_to_monitor);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

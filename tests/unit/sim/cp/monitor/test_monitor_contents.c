@@ -13,13 +13,15 @@ static void two_cpus(void)
 	fx_setup_with(options);
 }
 
+CASE("contents", two_cpus, fx_teardown);
+
 static void at(uint64_t seconds)
 {
 	fx.tod = UINT64_C(0xd000000000000000) + seconds * SECOND;
 	cp_timer(fx.cp);
 }
 
-START_TEST(configuration_records)
+TEST(configuration_records)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -53,9 +55,8 @@ START_TEST(configuration_records)
 	ck_assert_uint_eq(get_be16(peer_mce(&p->message[0], 0) + MCE_DOMAINS), 0x4000);
 	ck_assert_uint_eq(peer_mce(&p->message[0], 0)[MCE_TYPE], MCE_SAMPLE);
 }
-END_TEST
 
-START_TEST(sample_records)
+TEST(sample_records)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	uint8_t name[8];
@@ -93,7 +94,6 @@ START_TEST(sample_records)
 	/* SYSTEM, MONITOR, STORAGE, USER, PROCESSOR, I/O; NETWORK. */
 	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + MCE_DOMAINS), 0xde80);
 }
-END_TEST
 
 /* What is counted in samples; the names are those of z/VM 5.3. */
 static const struct { unsigned int domain, number, offset, bytes; } counters[] = {
@@ -125,7 +125,7 @@ static uint64_t counter(unsigned int i)
 }
 
 /* They go up only, and none stands still for long. */
-START_TEST(counters_go_up)
+TEST(counters_go_up)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	uint64_t before[COUNTERS] = { 0 };
@@ -147,13 +147,12 @@ START_TEST(counters_go_up)
 	for (unsigned int i = 0; i < COUNTERS; i++)
 		ck_assert_uint_gt(before[i], 0);
 }
-END_TEST
 
 /*
  * The same seed gives the same activity in every version: recorded traces are replayed.  One random
  * number of an interval is for pages, then one for each CPU; these are the bits of each counter.
  */
-START_TEST(activity_follows_from_the_seed)
+TEST(activity_follows_from_the_seed)
 {
 	static const struct { unsigned int counter, number, shift; uint64_t mask; } bits[] = {
 		{ 0, 1, 16, 0xff }, { 1, 1, 24, 0xfff }, { 2, 0, 0, 0x3f }, { 3, 0, 8, 0x1f },
@@ -184,7 +183,6 @@ START_TEST(activity_follows_from_the_seed)
 		ck_assert_uint_eq(counter(5), wanted[5]);
 	}
 }
-END_TEST
 
 /* What a field of a record has: a number; its record's number; a name; what is counted. */
 enum has { NUMBER, PLACE, NAME, SYSTEM, COUNTED };
@@ -285,7 +283,7 @@ static void ck_fields(const struct field *fields, size_t count)
 	}
 }
 
-START_TEST(every_byte_of_samples)
+TEST(every_byte_of_samples)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -298,9 +296,8 @@ START_TEST(every_byte_of_samples)
 		ck_fields(sample_fields, sizeof(sample_fields) / sizeof(sample_fields[0]));
 	}
 }
-END_TEST
 
-START_TEST(every_byte_of_event_configuration)
+TEST(every_byte_of_event_configuration)
 {
 	struct peer *p = peer_user(0, WANT_EVENT, 255);
 
@@ -313,9 +310,8 @@ START_TEST(every_byte_of_event_configuration)
 	ck_assert_uint_eq(count_records(1, 14), 12);
 	ck_fields(event_fields, sizeof(event_fields) / sizeof(event_fields[0]));
 }
-END_TEST
 
-START_TEST(only_enabled_domains)
+TEST(only_enabled_domains)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -325,10 +321,9 @@ START_TEST(only_enabled_domains)
 	ck_assert_uint_eq(records, 2 + 2 + 1 + 1 + 1);
 	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + MCE_DOMAINS), 0xc000);
 }
-END_TEST
 
 /* Many users: several frames, each ended by D1R13 (which read_records checks). */
-START_TEST(several_frames)
+TEST(several_frames)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	char name[9];
@@ -347,9 +342,8 @@ START_TEST(several_frames)
 	ck_assert_uint_eq(count_records(4, 3), 32);
 	ck_record(records - 1, 1, 11, 20);
 }
-END_TEST
 
-START_TEST(settings_changed)
+TEST(settings_changed)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	static const char text[] = "MONITOR SAMPLE ENABLE USER ALL";
@@ -372,10 +366,9 @@ START_TEST(settings_changed)
 	ck_assert_mem_eq(record[0].at + D1R10_COMMAND, ebcdic, sizeof(ebcdic));
 	ck_record(1, 1, 11, 20);
 }
-END_TEST
 
 /* The command gives the same record by itself, quoted in upper case; a refused one gives none. */
-START_TEST(command_is_recorded)
+TEST(command_is_recorded)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	static const char text[] = "MONITOR SAMPLE ENABLE USER ALL";
@@ -395,10 +388,9 @@ START_TEST(command_is_recorded)
 	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
 	ck_assert_mem_eq(record[0].at + D1R10_COMMAND, ebcdic, sizeof(ebcdic));
 }
-END_TEST
 
 /* 240 characters as typed, 244 as quoted: the record has the first 240. */
-START_TEST(longest_command_is_recorded)
+TEST(longest_command_is_recorded)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	static char typed[241] = "mon sample enable appldata userid", text[256];
@@ -417,9 +409,8 @@ START_TEST(longest_command_is_recorded)
 	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
 	ck_assert_mem_eq(record[0].at + D1R10_COMMAND, ebcdic, sizeof(ebcdic));
 }
-END_TEST
 
-START_TEST(deterministic)
+TEST(deterministic)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 	static uint8_t first[65536];
@@ -439,27 +430,4 @@ START_TEST(deterministic)
 		}
 	}
 	ck_assert_mem_eq(first, fx_at(peer_start(peer_last(p), 0), len), len);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor contents");
-	TCase *tc = tcase_create("contents");
-
-	tcase_add_checked_fixture(tc, two_cpus, fx_teardown);
-	tcase_add_test(tc, configuration_records);
-	tcase_add_test(tc, sample_records);
-	tcase_add_test(tc, counters_go_up);
-	tcase_add_test(tc, activity_follows_from_the_seed);
-	tcase_add_test(tc, every_byte_of_samples);
-	tcase_add_test(tc, every_byte_of_event_configuration);
-	tcase_add_test(tc, only_enabled_domains);
-	tcase_add_test(tc, several_frames);
-	tcase_add_test(tc, settings_changed);
-	tcase_add_test(tc, command_is_recorded);
-	tcase_add_test(tc, longest_command_is_recorded);
-	tcase_add_test(tc, deterministic);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -31,7 +31,9 @@ static struct peer *start(unsigned int index, uint16_t limit)
 	return p;
 }
 
-START_TEST(configuration)
+CASE("event", fx_setup, fx_teardown);
+
+TEST(configuration)
 {
 	struct peer *p;
 
@@ -54,9 +56,8 @@ START_TEST(configuration)
 	/* The last of the initial configuration records (IBM, MRMTREND: "Event and Sample Record"). */
 	ck_record(3, 1, 11, 20);
 }
-END_TEST
 
-START_TEST(gathered)
+TEST(gathered)
 {
 	struct peer *p = start(0, 255);
 
@@ -88,9 +89,8 @@ START_TEST(gathered)
 		peer_reply(p);
 	ck_assert_uint_eq(area_used(MON_EVENT), 0);
 }
-END_TEST
 
-START_TEST(refused)
+TEST(refused)
 {
 	struct peer *p;
 
@@ -110,10 +110,9 @@ START_TEST(refused)
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 1);
 }
-END_TEST
 
 /* BLOCK pages to a block: what does not fit goes into the next. */
-START_TEST(full_block)
+TEST(full_block)
 {
 	struct peer *p;
 
@@ -136,9 +135,8 @@ START_TEST(full_block)
 	ck_assert_uint_eq(p->messages, 3);
 	ck_assert_uint_eq(area_used(MON_EVENT), 5 * 4096);
 }
-END_TEST
 
-START_TEST(quiesced)
+TEST(quiesced)
 {
 	struct peer *p = start(0, 255), *other = peer_user(1, WANT_EVENT, 255);
 
@@ -166,10 +164,9 @@ START_TEST(quiesced)
 	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 3);
 	ck_record(1, 4, 1, 100);
 }
-END_TEST
 
 /* Two users quiesced: recording goes on when the second resumes, or leaves. */
-START_TEST(two_quiesced)
+TEST(two_quiesced)
 {
 	struct peer *a = start(0, 255), *b = peer_user(1, WANT_EVENT, 255);
 
@@ -189,9 +186,8 @@ START_TEST(two_quiesced)
 	ck_record(0, 1, 3, 24);
 	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 2);
 }
-END_TEST
 
-START_TEST(connected_quiesced)
+TEST(connected_quiesced)
 {
 	struct peer *p = peer_create(0), *other = start(1, 255);
 	uint8_t ipuser[16] = { [WANTED_VERSION] = 0x01, [WANTED_DATA] = WANT_EVENT };
@@ -209,9 +205,8 @@ START_TEST(connected_quiesced)
 	ck_assert_uint_eq(p->message[1].trgcls, EVENT_DATA);
 	ck_assert_uint_eq(other->messages, 2);
 }
-END_TEST
 
-START_TEST(started_quiesced)
+TEST(started_quiesced)
 {
 	struct peer *p = peer_user(0, WANT_EVENT, 255);
 
@@ -227,10 +222,9 @@ START_TEST(started_quiesced)
 	ck_record(0, 1, 3, 24);
 	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 1);
 }
-END_TEST
 
 /* No room for another block: D1R12 ends the last, D1R3 begins the next. */
-START_TEST(area_full)
+TEST(area_full)
 {
 	struct peer *p;
 	unsigned int blocks;
@@ -267,10 +261,9 @@ START_TEST(area_full)
 	/* The one that found the area full, and two more. */
 	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 3);
 }
-END_TEST
 
 /* A user at its limit loses the block, the others get it. */
-START_TEST(user_at_limit)
+TEST(user_at_limit)
 {
 	struct peer *p = start(0, 2), *other = peer_user(1, WANT_EVENT, 255);
 
@@ -283,9 +276,8 @@ START_TEST(user_at_limit)
 	ck_assert_uint_eq(other->messages, 5);
 	ck_assert_uint_eq(peer_info(other).lost, 0);
 }
-END_TEST
 
-START_TEST(last_user_leaves)
+TEST(last_user_leaves)
 {
 	struct peer *p = start(0, 255), *s = peer_user(1, WANT_SAMPLE, 255);
 
@@ -301,9 +293,8 @@ START_TEST(last_user_leaves)
 	ck_assert_uint_eq(p->messages, 2);
 	ck_assert_uint_eq(s->messages, 0);
 }
-END_TEST
 
-START_TEST(settings_changed)
+TEST(settings_changed)
 {
 	static const char text[] = "MONITOR EVENT ENABLE SEEKS ALL";
 	struct peer *p = start(0, 255);
@@ -318,10 +309,9 @@ START_TEST(settings_changed)
 	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
 	ck_assert_mem_eq(record[0].at + D1R2_COMMAND, ebcdic, sizeof(ebcdic));
 }
-END_TEST
 
 /* The only user is severed by a fault while its block is delivered. */
-START_TEST(fault_ends_recording)
+TEST(fault_ends_recording)
 {
 	struct peer *p;
 
@@ -341,10 +331,9 @@ START_TEST(fault_ends_recording)
 	ck_assert_uint_eq(p->code, 6);
 	ck_assert(!event(MON_USER, 100));
 }
-END_TEST
 
 /* A block waits a second from its first record on, however many come meanwhile. */
-START_TEST(block_is_a_second_old)
+TEST(block_is_a_second_old)
 {
 	struct peer *p = start(0, 255);
 
@@ -360,10 +349,9 @@ START_TEST(block_is_a_second_old)
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 10);
 }
-END_TEST
 
 /* Sets have numbers in the order in which they are delivered, and a block is one of them. */
-START_TEST(numbers_of_blocks)
+TEST(numbers_of_blocks)
 {
 	struct peer *p = start(0, 255);
 	struct mon_set_info set;
@@ -382,10 +370,9 @@ START_TEST(numbers_of_blocks)
 		ck_assert(event(MON_USER, 100));
 	}
 }
-END_TEST
 
 /* What D1R12 fills to the last byte of a frame takes no other frame. */
-START_TEST(suspended_at_the_end_of_a_frame)
+TEST_LOOP(suspended_at_the_end_of_a_frame, 0, 3)
 {
 	struct peer *p;
 
@@ -400,10 +387,9 @@ START_TEST(suspended_at_the_end_of_a_frame)
 			  4096 - (uint32_t)_i);
 	ck_assert_uint_eq(area_used(MON_EVENT), (1 + 4) * 4096);
 }
-END_TEST
 
 /* Nobody hears of the block, and nobody loses it: its room is free again. */
-START_TEST(fault_drops_a_block)
+TEST(fault_drops_a_block)
 {
 	struct peer *p = start(0, 255);
 	const uint64_t used = area_used(MON_EVENT);
@@ -426,9 +412,8 @@ START_TEST(fault_drops_a_block)
 	ck_assert_uint_eq(p->code, 0x3d);
 	ck_assert(!event(MON_USER, 100));
 }
-END_TEST
 
-START_TEST(block_sizes)
+TEST_LOOP(block_sizes, 0, 4)
 {
 	static const uint32_t wanted[] = { 0, 1, 64, 100000 }, frames[] = { 1, 1, 64, 64 };
 
@@ -436,42 +421,11 @@ START_TEST(block_sizes)
 	start(0, 255);
 	ck_assert_uint_eq(area_used(MON_EVENT), frames[_i] * 4096);
 }
-END_TEST
 
-START_TEST(block_in_small_area)
+TEST(block_in_small_area)
 {
 	monitor_settings(fx.cp, true)->partition_pages = 4;
 	start(0, 255);
 	ck_assert_uint_eq(area_size(MON_EVENT), 4096);
 	ck_assert_uint_eq(area_used(MON_EVENT), 4096);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor events");
-	TCase *tc = tcase_create("event");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, configuration);
-	tcase_add_test(tc, gathered);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, full_block);
-	tcase_add_test(tc, quiesced);
-	tcase_add_test(tc, two_quiesced);
-	tcase_add_test(tc, connected_quiesced);
-	tcase_add_test(tc, started_quiesced);
-	tcase_add_test(tc, area_full);
-	tcase_add_test(tc, user_at_limit);
-	tcase_add_test(tc, last_user_leaves);
-	tcase_add_test(tc, settings_changed);
-	tcase_add_test(tc, fault_ends_recording);
-	tcase_add_test(tc, block_is_a_second_old);
-	tcase_add_test(tc, numbers_of_blocks);
-	tcase_add_loop_test(tc, suspended_at_the_end_of_a_frame, 0, 3);
-	tcase_add_test(tc, fault_drops_a_block);
-	tcase_add_loop_test(tc, block_sizes, 0, 4);
-	tcase_add_test(tc, block_in_small_area);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

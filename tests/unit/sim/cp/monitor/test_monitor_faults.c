@@ -6,7 +6,9 @@
 
 static char err[256];
 
-START_TEST(raw)
+CASE("faults", fx_setup, fx_teardown);
+
+TEST(raw)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 2);
 	struct mon_set_info set;
@@ -31,9 +33,8 @@ START_TEST(raw)
 	ck_assert(!monitor_set(fx.cp, 1, &set));
 	ck_assert_uint_eq(peer_info(p).replied, 2);
 }
-END_TEST
 
-START_TEST(rejected)
+TEST(rejected)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 2);
 	struct iucv_parm parm = { .path = p->path, .flags = IPFGPID | IPFGMID | IPFGMCL };
@@ -46,9 +47,8 @@ START_TEST(rejected)
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 	ck_assert_uint_eq(peer_info(p).replied, 1);
 }
-END_TEST
 
-START_TEST(fault_message)
+TEST(fault_message)
 {
 	struct peer *a = peer_user(0, WANT_BOTH, 3), *b = peer_user(1, WANT_BOTH, 3);
 	struct mon_set_info set;
@@ -89,9 +89,8 @@ START_TEST(fault_message)
 	ck_assert(b->severed);
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 }
-END_TEST
 
-START_TEST(duplicate_at_limit)
+TEST(duplicate_at_limit)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 1);
 
@@ -100,9 +99,8 @@ START_TEST(duplicate_at_limit)
 	ck_assert_uint_eq(p->messages, 1);
 	ck_assert_uint_eq(peer_info(p).lost, 0);
 }
-END_TEST
 
-START_TEST(fault_reply)
+TEST(fault_reply)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 3);
 
@@ -119,9 +117,8 @@ START_TEST(fault_reply)
 	ck_assert_uint_eq(p->code, 0x42);
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 }
-END_TEST
 
-START_TEST(fault_content)
+TEST(fault_content)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 3);
 	const uint8_t *data;
@@ -137,10 +134,9 @@ START_TEST(fault_content)
 	ck_assert_uint_eq(data[0], 0);
 	ck_assert_uint_eq(p->messages, 2);
 }
-END_TEST
 
 /* 31-bit addresses only. */
-START_TEST(segment_too_high)
+TEST(segment_too_high)
 {
 	struct peer *p = peer_create(0);
 
@@ -150,10 +146,9 @@ START_TEST(segment_too_high)
 	ck_assert(p->severed);
 	ck_assert_uint_eq(p->code, 0x10);
 }
-END_TEST
 
 /* The segment is beyond what the emulator has: lost for want of room, no harm. */
-START_TEST(segment_unreachable)
+TEST(segment_unreachable)
 {
 	static const uint8_t data[1];
 	const struct mon_element element = { .type = MCE_SAMPLE, .domains = 1, .data = data,
@@ -175,23 +170,4 @@ START_TEST(segment_unreachable)
 	ck_assert_int_eq(monitor_start(fx.cp, true), 0);
 	monitor_tick(fx.cp);
 	ck_assert_uint_eq(p->messages, 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor faults");
-	TCase *tc = tcase_create("faults");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, raw);
-	tcase_add_test(tc, rejected);
-	tcase_add_test(tc, fault_message);
-	tcase_add_test(tc, duplicate_at_limit);
-	tcase_add_test(tc, fault_reply);
-	tcase_add_test(tc, fault_content);
-	tcase_add_test(tc, segment_too_high);
-	tcase_add_test(tc, segment_unreachable);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

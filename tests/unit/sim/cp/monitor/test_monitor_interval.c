@@ -11,6 +11,8 @@ static void two_cpus(void)
 	fx_setup_with(options);
 }
 
+CASE("interval", two_cpus, fx_teardown);
+
 static void set_interval(uint32_t seconds)
 {
 	monitor_settings(fx.cp, false)->pending_interval_seconds = seconds;
@@ -22,7 +24,7 @@ static void at(uint64_t seconds)
 	cp_timer(fx.cp);
 }
 
-START_TEST(pending_until_somebody_connects)
+TEST(pending_until_somebody_connects)
 {
 	struct peer *p = peer_create(0);
 
@@ -44,9 +46,8 @@ START_TEST(pending_until_somebody_connects)
 	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + 1200 * SECOND);
 	ck_assert_int_eq(monitor_start(fx.cp, false), 0);
 }
-END_TEST
 
-START_TEST(first_data_at_start)
+TEST(first_data_at_start)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -62,10 +63,9 @@ START_TEST(first_data_at_start)
 	at(900);
 	ck_assert_uint_eq(p->messages, 3);
 }
-END_TEST
 
 /* Intervals in which the machine stood still are left out; the anchor stays. */
-START_TEST(standstill)
+TEST(standstill)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -77,9 +77,8 @@ START_TEST(standstill)
 	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + 480 * SECOND);
 	ck_assert_uint_eq(peer_info(p).lost, 0);
 }
-END_TEST
 
-START_TEST(interval_changed)
+TEST(interval_changed)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -101,10 +100,9 @@ START_TEST(interval_changed)
 	monitor_tick(fx.cp);
 	ck_assert_uint_eq(p->messages, 3);
 }
-END_TEST
 
 /* The TOD clock wraps in 2042. */
-START_TEST(clock_wraps)
+TEST(clock_wraps)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -119,9 +117,8 @@ START_TEST(clock_wraps)
 	cp_timer(fx.cp);
 	ck_assert_uint_eq(p->messages, 3);
 }
-END_TEST
 
-START_TEST(manual)
+TEST(manual)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -138,10 +135,9 @@ START_TEST(manual)
 	at(10001);
 	ck_assert_uint_eq(p->messages, 4);
 }
-END_TEST
 
 /* An interval that is larger than the area is lost as a whole. */
-START_TEST(too_large_for_the_area)
+TEST(too_large_for_the_area)
 {
 	struct peer *p = peer_create(0);
 	char name[9];
@@ -163,9 +159,8 @@ START_TEST(too_large_for_the_area)
 	monitor_tick(fx.cp);
 	ck_assert_uint_eq(peer_info(p).lost, 2);
 }
-END_TEST
 
-START_TEST(lost_intervals)
+TEST(lost_intervals)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 3), *fast = peer_user(1, WANT_SAMPLE, 255);
 
@@ -186,10 +181,9 @@ START_TEST(lost_intervals)
 	ck_assert_uint_eq(p->messages, 4);
 	ck_assert_uint_eq(peer_info(p).lost, 9);
 }
-END_TEST
 
 /* Configuration waits for a user that cannot take it, and comes before data. */
-START_TEST(configuration_postponed)
+TEST(configuration_postponed)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 1);
 
@@ -215,10 +209,9 @@ START_TEST(configuration_postponed)
 	ck_assert_uint_eq(p->messages, 4);
 	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
 }
-END_TEST
 
 /* Who is quiesced waits for its configuration; the others are given it. */
-START_TEST(configuration_of_one_postponed)
+TEST(configuration_of_one_postponed)
 {
 	struct peer *ready = peer_user(0, WANT_SAMPLE, 255), *late = peer_user(1, WANT_SAMPLE, 255);
 
@@ -233,10 +226,9 @@ START_TEST(configuration_of_one_postponed)
 	ck_assert_uint_eq(late->messages, 1);
 	ck_assert_uint_eq(peer_last(late)->trgcls, SAMPLE_CONFIG);
 }
-END_TEST
 
 /* The area has no room for it: the newcomer waits, and only the newcomer. */
-START_TEST(configuration_without_room)
+TEST(configuration_without_room)
 {
 	struct peer *first = peer_user(0, WANT_SAMPLE, 255), *late;
 
@@ -257,10 +249,9 @@ START_TEST(configuration_without_room)
 	ck_assert_uint_eq(peer_last(first)->trgcls, SAMPLE_DATA);
 	ck_assert_uint_eq(late->messages, 2);
 }
-END_TEST
 
 /* The same of as many users as there can be. */
-START_TEST(many_configurations_without_room)
+TEST(many_configurations_without_room)
 {
 	struct peer *first = peer_user(0, WANT_SAMPLE, 255);
 
@@ -289,10 +280,9 @@ START_TEST(many_configurations_without_room)
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		ck_assert_uint_eq(peer_info(&peers[i]).lost, 1);
 }
-END_TEST
 
 /* An interval without room is lost by those who want it. */
-START_TEST(interval_without_room)
+TEST(interval_without_room)
 {
 	struct peer *sample = peer_user(0, WANT_SAMPLE, 255), *event = peer_user(1, WANT_EVENT, 255);
 
@@ -307,10 +297,9 @@ START_TEST(interval_without_room)
 	ck_assert_uint_eq(peer_info(event).lost, 0);
 	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_LOST], 1);
 }
-END_TEST
 
 /* The newcomer is configured; the others are not told again. */
-START_TEST(second_user)
+TEST(second_user)
 {
 	struct peer *a = peer_user(0, WANT_BOTH, 255), *b;
 
@@ -325,10 +314,9 @@ START_TEST(second_user)
 	ck_assert_uint_eq(b->ipuser[STATE_EVENT], 0);
 	ck_assert_uint_eq(b->ipuser[STATE_SAMPLE], 1);
 }
-END_TEST
 
 /* PARTITION is given with START: it holds at once while the segment is empty. */
-START_TEST(layout_at_start)
+TEST(layout_at_start)
 {
 	peer_user(0, WANT_BOTH, 255);
 	monitor_settings(fx.cp, true)->partition_pages = 64;
@@ -338,9 +326,8 @@ START_TEST(layout_at_start)
 	monitor_start(fx.cp, false);
 	ck_assert_uint_eq(area_size(MON_EVENT_CONFIG), 31 * 4096);
 }
-END_TEST
 
-START_TEST(fault_interval)
+TEST(fault_interval)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255), *e = peer_user(1, WANT_EVENT, 255);
 
@@ -361,31 +348,4 @@ START_TEST(fault_interval)
 	monitor_tick(fx.cp);
 	peer_connect(p, WANT_SAMPLE, "MONDCSS", 10);
 	ck_assert_uint_eq(p->messages, 1);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor intervals");
-	TCase *tc = tcase_create("interval");
-
-	tcase_add_checked_fixture(tc, two_cpus, fx_teardown);
-	tcase_add_test(tc, pending_until_somebody_connects);
-	tcase_add_test(tc, first_data_at_start);
-	tcase_add_test(tc, standstill);
-	tcase_add_test(tc, interval_changed);
-	tcase_add_test(tc, clock_wraps);
-	tcase_add_test(tc, manual);
-	tcase_add_test(tc, too_large_for_the_area);
-	tcase_add_test(tc, lost_intervals);
-	tcase_add_test(tc, configuration_postponed);
-	tcase_add_test(tc, configuration_of_one_postponed);
-	tcase_add_test(tc, configuration_without_room);
-	tcase_add_test(tc, many_configurations_without_room);
-	tcase_add_test(tc, interval_without_room);
-	tcase_add_test(tc, second_user);
-	tcase_add_test(tc, layout_at_start);
-	tcase_add_test(tc, fault_interval);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -19,7 +19,9 @@ static int repeat(uint32_t outstanding, uint64_t times)
 	return rc;
 }
 
-START_TEST(automatic)
+CASE("repeat", fx_setup, fx_teardown);
+
+TEST(automatic)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -35,9 +37,8 @@ START_TEST(automatic)
 	ck_assert_uint_le(fx.events[CP_EVENT_MONITOR_REPLIED], 10);
 	ck_assert_uint_ge(fx.events[CP_EVENT_MONITOR_REPLIED], 1);
 }
-END_TEST
 
-START_TEST(by_hand)
+TEST(by_hand)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 3), *slow = peer_user(1, WANT_SAMPLE, 255);
 	struct mon_set_info set;
@@ -63,9 +64,8 @@ START_TEST(by_hand)
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 	ck_assert(!monitor_set(fx.cp, 1, &set));
 }
-END_TEST
 
-START_TEST(stopped)
+TEST(stopped)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 3);
 
@@ -82,9 +82,8 @@ START_TEST(stopped)
 	ck_assert_int_eq(repeat(2, 1), 0);
 	ck_assert_uint_eq(p->messages, 3);
 }
-END_TEST
 
-START_TEST(refused)
+TEST(refused)
 {
 	ck_assert_int_eq(repeat(2, 1), -1);
 	ck_assert_str_eq(err, "no user is connected to *MONITOR, so no segment is in use");
@@ -98,9 +97,8 @@ START_TEST(refused)
 	ck_assert_int_eq(repeat(1, 1), -1);
 	ck_assert_str_eq(err, "the area has no room for the data set until users reply to others");
 }
-END_TEST
 
-START_TEST(users_come_and_go)
+TEST(users_come_and_go)
 {
 	struct peer *a = peer_user(0, WANT_SAMPLE, 3), *b;
 
@@ -119,9 +117,8 @@ START_TEST(users_come_and_go)
 	peer_connect(a, WANT_SAMPLE, "MONDCSS", 3);
 	ck_assert_uint_eq(a->messages, 0);
 }
-END_TEST
 
-START_TEST(quiesced)
+TEST(quiesced)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 3);
 
@@ -132,9 +129,8 @@ START_TEST(quiesced)
 	ck_assert_uint_eq(p->messages, 2);
 	ck_assert_uint_eq(peer_info(p).lost, 0);
 }
-END_TEST
 
-START_TEST(severed_by_a_fault)
+TEST(severed_by_a_fault)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 3);
 
@@ -147,10 +143,9 @@ START_TEST(severed_by_a_fault)
 	ck_assert_int_eq(repeat(1, 1), 0);
 	ck_assert_uint_eq(p->messages, 1);
 }
-END_TEST
 
 /* Dropped messages count: the repetition comes to its end although nobody replies. */
-START_TEST(dropped_by_a_fault)
+TEST(dropped_by_a_fault)
 {
 	struct fault_rule rule = { .point = FAULT_MONITOR_MESSAGE, .path = FAULT_ANY_PATH,
 				   .when = FAULT_ALWAYS, .kind = FAULT_DROP };
@@ -161,7 +156,6 @@ START_TEST(dropped_by_a_fault)
 	ck_assert_uint_eq(peer_info(&peers[0]).delivered, 10);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
 
 static void few_messages(void)
 {
@@ -175,8 +169,10 @@ static void enough_messages(void)
 	fx_messages = 0;
 }
 
+CASE("few messages", few_messages, enough_messages);
+
 /* IUCV takes no more: one set is lost, and it goes on when a message is replied to. */
-START_TEST(no_message_left)
+TEST(no_message_left)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
@@ -190,26 +186,4 @@ START_TEST(no_message_left)
 	ck_assert_uint_eq(peer_info(p).delivered, p->messages);
 	ck_assert_uint_eq(peer_info(p).delivered + peer_info(p).lost, 20);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor repetition");
-	TCase *tc = tcase_create("repeat"), *few = tcase_create("few messages");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_test(tc, automatic);
-	tcase_add_test(tc, by_hand);
-	tcase_add_test(tc, stopped);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, users_come_and_go);
-	tcase_add_test(tc, quiesced);
-	tcase_add_test(tc, severed_by_a_fault);
-	tcase_add_test(tc, dropped_by_a_fault);
-	tcase_add_checked_fixture(few, few_messages, enough_messages);
-	tcase_add_test(few, no_message_left);
-	suite_add_tcase(suite, tc);
-	suite_add_tcase(suite, few);
-	return check_run_suite(suite);
 }

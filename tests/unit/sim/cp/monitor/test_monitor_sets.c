@@ -13,6 +13,8 @@ static void setup(void)
 		pattern[i] = (uint8_t)(i * 7 + i / 256);
 }
 
+CASE("sets", setup, fx_teardown);
+
 static void setup_with_segment(const char *segment)
 {
 	const char *const options[] = { "segment", segment, NULL };
@@ -20,7 +22,7 @@ static void setup_with_segment(const char *segment)
 	fx_setup_with(options);
 }
 
-START_TEST(one_set)
+TEST(one_set)
 {
 	struct mon_element element = {
 		.type = MCE_EVENT, .domains = MON_DOMAIN_BIT(MON_USER) | MON_DOMAIN_BIT(MON_SSI),
@@ -62,9 +64,8 @@ START_TEST(one_set)
 	ck_assert_uint_eq(fx.last_event.value, 1);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
 
-START_TEST(kinds)
+TEST(kinds)
 {
 	static const uint32_t classes[MON_KINDS] = {
 		0xe2c30000, 0xe2c40000, 0xc5c30000, 0xc5c40000,
@@ -92,10 +93,9 @@ START_TEST(kinds)
 	ck_assert_uint_eq(area[MON_SAMPLE].start + area[MON_SAMPLE].size, FX_SEGMENT_END + 1);
 	ck_assert(!monitor_area(fx.cp, MON_KINDS, &area[0]));
 }
-END_TEST
 
 /* Elements are packed as densely as their phases allow. */
-START_TEST(packing)
+TEST(packing)
 {
 	struct mon_element e[4] = {
 		{ .type = MCE_SAMPLE, .domains = 1, .data = pattern, .len = 100, .phase = 50 },
@@ -113,9 +113,8 @@ START_TEST(packing)
 		ck_assert_uint_eq(peer_start(peer_last(p), i), area.start + offset[i]);
 	ck_assert_uint_eq(area.used, 3 * 4096);
 }
-END_TEST
 
-START_TEST(most_elements)
+TEST(most_elements)
 {
 	static struct mon_element e[MON_MAX_MCES + 1];
 	struct peer *p = peer_user(0, WANT_BOTH, 10);
@@ -138,9 +137,8 @@ START_TEST(most_elements)
 					 sizeof(err)), -1);
 	ck_assert_str_eq(err, "a data set has 1 to 338 elements, not 339");
 }
-END_TEST
 
-START_TEST(hostile)
+TEST(hostile)
 {
 	static const struct {
 		struct mon_element e;
@@ -182,62 +180,8 @@ START_TEST(hostile)
 	ck_assert_uint_eq(peers[0].messages, 0);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
 
-/* What a complete trace has of a set that is refused: its elements, where there are any. */
-START_TEST(refused_in_a_complete_trace)
-{
-	static const char *const options[] = { "trace-data", "full", NULL };
-	static const struct mon_element none[MON_MAX_MCES + 1];
-	static const struct {
-		const struct mon_element *elements;
-		unsigned int count;
-		bool heads;
-	} cases[] = {
-		{ NULL, 0, false }, { NULL, 1, false }, { NULL, MON_MAX_MCES, false },
-		{ NULL, MON_MAX_MCES + 1, false }, { none, MON_MAX_MCES + 1, false },
-		{ none, 1, true }, { none, MON_MAX_MCES, true },
-	};
-
-	fx_setup_with(options);
-	peer_user(0, WANT_BOTH, 10);
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		fx.trace_len = 0;
-		ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, cases[i].elements,
-						 cases[i].count, NULL, err, sizeof(err)), -1);
-		ck_assert_uint_lt(fx.trace_len, FX_MAX_TRACE);
-		fx.trace[fx.trace_len] = '\0';
-		ck_assert_ptr_nonnull(strstr(fx.trace, "\"fate\":\"refused\""));
-		ck_assert_int_eq(strstr(fx.trace, "\"heads\":\"") != NULL, cases[i].heads);
-		ck_assert_ptr_null(strstr(fx.trace, "\"data\":"));
-	}
-	fx_teardown();
-}
-END_TEST
-
-/* A complete trace has what CP stores of a set, records and elements; another has none of it. */
-START_TEST(stores_in_traces)
-{
-	static const char *const options[] = { "trace-data", "full", NULL };
-	char records[64], element[64];
-	struct peer *p;
-	uint32_t start;
-
-	fx_setup_with(_i ? options : NULL);
-	p = peer_user(0, WANT_BOTH, 10);
-	fx.trace_len = 0;
-	deliver(MON_SAMPLE, 3, 0, 0x5a, MON_DELIVERED);
-	start = peer_start(peer_last(p), 0);
-	snprintf(records, sizeof(records), "[\"%x\",\"5a5a5a\"]", start);
-	snprintf(element, sizeof(element), "[\"%x\",\"e2", get_be32(peer_last(p)->rmmsg));
-	fx.trace[fx.trace_len] = '\0';
-	ck_assert_int_eq(strstr(fx.trace, records) != NULL, _i);
-	ck_assert_int_eq(strstr(fx.trace, element) != NULL, _i);
-	fx_teardown();
-}
-END_TEST
-
-START_TEST(many_elements_too_large)
+TEST(many_elements_too_large)
 {
 	static struct mon_element e[200];
 
@@ -249,10 +193,9 @@ START_TEST(many_elements_too_large)
 			 "the data set does not fit into the 507904 bytes of the area for "
 			 "its kind");
 }
-END_TEST
 
 /* As large as the whole area, when it is empty, wherever the last set ended. */
-START_TEST(largest_set)
+TEST(largest_set)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 10), *event = peer_user(1, WANT_EVENT, 10);
 
@@ -272,10 +215,9 @@ START_TEST(largest_set)
 	/* Who does not want it loses nothing. */
 	ck_assert_uint_eq(peer_info(event).lost, 0);
 }
-END_TEST
 
 /* A set without room is lost by each of those who want it, however many they are. */
-START_TEST(lost_by_all)
+TEST(lost_by_all)
 {
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		peer_user(i, WANT_SAMPLE, 10);
@@ -285,10 +227,9 @@ START_TEST(lost_by_all)
 		ck_assert_uint_eq(peer_info(&peers[i]).lost, 1);
 	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_LOST], MON_MAX_USERS);
 }
-END_TEST
 
 /* Room for records, and none for the control area: the set takes neither. */
-START_TEST(control_area_full)
+TEST(control_area_full)
 {
 	static struct mon_element e[MON_MAX_MCES];
 	enum mon_fate fate = MON_DELIVERED;
@@ -310,10 +251,9 @@ START_TEST(control_area_full)
 	ck_assert_uint_le(sets, 4);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), sets * 4096);
 }
-END_TEST
 
 /* A set that nobody replies to stays, however many come and go meanwhile. */
-START_TEST(oldest_set_stays)
+TEST(oldest_set_stays)
 {
 	struct peer *slow = peer_user(0, WANT_BOTH, 1), *fast = peer_user(1, WANT_BOTH, 10);
 	struct mon_set_info set;
@@ -334,10 +274,9 @@ START_TEST(oldest_set_stays)
 	ck_assert(!monitor_set(fx.cp, first, &set));
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
 
 /* PARTITION and CONFIG SIZE can give nearly all of the segment to sample data. */
-START_TEST(partition)
+TEST_LOOP(partition, 0, 2)
 {
 	monitor_settings(fx.cp, true)->partition_pages = _i ? 100000 : 1;
 	monitor_settings(fx.cp, false)->config_pages = 2;
@@ -348,10 +287,9 @@ START_TEST(partition)
 	deliver(MON_SAMPLE, (uint32_t)area_size(MON_SAMPLE), 0, 1, MON_DELIVERED);
 	deliver(MON_EVENT, (uint32_t)area_size(MON_EVENT), 0, 1, MON_DELIVERED);
 }
-END_TEST
 
 /* The ring at every phase: contents stand until the reply, nothing overlaps. */
-START_TEST(wrap_around)
+TEST(wrap_around)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 255);
 	const uint64_t frames = area_size(MON_SAMPLE) / 4096;
@@ -379,10 +317,9 @@ START_TEST(wrap_around)
 	}
 	ck_assert_uint_eq(peer_info(p).lost, 0);
 }
-END_TEST
 
 /* Replies in any order: what is free is found on the way round. */
-START_TEST(out_of_order)
+TEST(out_of_order)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 255);
 	const unsigned int frames = (unsigned int)(area_size(MON_SAMPLE) / 4096);
@@ -407,7 +344,6 @@ START_TEST(out_of_order)
 	ck_assert_uint_eq(first[0], 0);
 	ck_assert(memcmp(first, first + 1, 4095) == 0);
 }
-END_TEST
 
 static unsigned int fill_with_one_frame_sets(struct peer *p)
 {
@@ -423,27 +359,8 @@ static unsigned int fill_with_one_frame_sets(struct peer *p)
 	return p->messages;
 }
 
-/* Sizes from 1 MiB up; 8 MiB and more hold as many sets as can be outstanding. */
-START_TEST(segment_sizes)
-{
-	static const struct {
-		const char *segment;
-		unsigned int sets;
-	} sizes[] = {
-		{ "MONDCSS 800-8FF SC", 62 }, { "MONDCSS 800-9FF SC", 124 },
-		{ "MONDCSS 400-BFF SC", 255 },
-	};
-	struct peer *p;
-
-	setup_with_segment(sizes[_i].segment);
-	p = peer_user(0, WANT_BOTH, 255);
-	ck_assert_uint_eq(fill_with_one_frame_sets(p), sizes[_i].sets);
-	fx_teardown();
-}
-END_TEST
-
 /* Whose slot another set has kept takes the next that is free, and is found there. */
-START_TEST(slots_of_others_are_passed)
+TEST(slots_of_others_are_passed)
 {
 	const unsigned int kept = MON_MAX_USERS + 1;
 	struct monitor *m = fx.cp->monitor;
@@ -461,32 +378,74 @@ START_TEST(slots_of_others_are_passed)
 	ck_assert_ptr_null(mon_set_new(m, MON_EVENT));
 	ck_assert_uint_eq(m->last_number, 2 * MON_MAX_SETS - kept);
 }
-END_TEST
 
-int main(void)
+CASE("sizes", NULL, NULL);
+
+/* What a complete trace has of a set that is refused: its elements, where there are any. */
+TEST(refused_in_a_complete_trace)
 {
-	Suite *suite = suite_create("monitor sets");
-	TCase *tc = tcase_create("sets"), *sizes = tcase_create("sizes");
+	static const char *const options[] = { "trace-data", "full", NULL };
+	static const struct mon_element none[MON_MAX_MCES + 1];
+	static const struct {
+		const struct mon_element *elements;
+		unsigned int count;
+		bool heads;
+	} cases[] = {
+		{ NULL, 0, false }, { NULL, 1, false }, { NULL, MON_MAX_MCES, false },
+		{ NULL, MON_MAX_MCES + 1, false }, { none, MON_MAX_MCES + 1, false },
+		{ none, 1, true }, { none, MON_MAX_MCES, true },
+	};
 
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, one_set);
-	tcase_add_test(tc, kinds);
-	tcase_add_test(tc, packing);
-	tcase_add_test(tc, most_elements);
-	tcase_add_test(tc, hostile);
-	tcase_add_test(tc, many_elements_too_large);
-	tcase_add_test(tc, largest_set);
-	tcase_add_test(tc, lost_by_all);
-	tcase_add_test(tc, control_area_full);
-	tcase_add_test(tc, oldest_set_stays);
-	tcase_add_loop_test(tc, partition, 0, 2);
-	tcase_add_test(tc, wrap_around);
-	tcase_add_test(tc, slots_of_others_are_passed);
-	tcase_add_test(tc, out_of_order);
-	tcase_add_loop_test(sizes, segment_sizes, 0, 3);
-	tcase_add_test(sizes, refused_in_a_complete_trace);
-	tcase_add_loop_test(sizes, stores_in_traces, 0, 2);
-	suite_add_tcase(suite, tc);
-	suite_add_tcase(suite, sizes);
-	return check_run_suite(suite);
+	fx_setup_with(options);
+	peer_user(0, WANT_BOTH, 10);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fx.trace_len = 0;
+		ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, cases[i].elements,
+						 cases[i].count, NULL, err, sizeof(err)), -1);
+		ck_assert_uint_lt(fx.trace_len, FX_MAX_TRACE);
+		fx.trace[fx.trace_len] = '\0';
+		ck_assert_ptr_nonnull(strstr(fx.trace, "\"fate\":\"refused\""));
+		ck_assert_int_eq(strstr(fx.trace, "\"heads\":\"") != NULL, cases[i].heads);
+		ck_assert_ptr_null(strstr(fx.trace, "\"data\":"));
+	}
+	fx_teardown();
+}
+
+/* A complete trace has what CP stores of a set, records and elements; another has none of it. */
+TEST_LOOP(stores_in_traces, 0, 2)
+{
+	static const char *const options[] = { "trace-data", "full", NULL };
+	char records[64], element[64];
+	struct peer *p;
+	uint32_t start;
+
+	fx_setup_with(_i ? options : NULL);
+	p = peer_user(0, WANT_BOTH, 10);
+	fx.trace_len = 0;
+	deliver(MON_SAMPLE, 3, 0, 0x5a, MON_DELIVERED);
+	start = peer_start(peer_last(p), 0);
+	snprintf(records, sizeof(records), "[\"%x\",\"5a5a5a\"]", start);
+	snprintf(element, sizeof(element), "[\"%x\",\"e2", get_be32(peer_last(p)->rmmsg));
+	fx.trace[fx.trace_len] = '\0';
+	ck_assert_int_eq(strstr(fx.trace, records) != NULL, _i);
+	ck_assert_int_eq(strstr(fx.trace, element) != NULL, _i);
+	fx_teardown();
+}
+
+/* Sizes from 1 MiB up; 8 MiB and more hold as many sets as can be outstanding. */
+TEST_LOOP(segment_sizes, 0, 3)
+{
+	static const struct {
+		const char *segment;
+		unsigned int sets;
+	} sizes[] = {
+		{ "MONDCSS 800-8FF SC", 62 }, { "MONDCSS 800-9FF SC", 124 },
+		{ "MONDCSS 400-BFF SC", 255 },
+	};
+	struct peer *p;
+
+	setup_with_segment(sizes[_i].segment);
+	p = peer_user(0, WANT_BOTH, 255);
+	ck_assert_uint_eq(fill_with_one_frame_sets(p), sizes[_i].sets);
+	fx_teardown();
 }

@@ -2,7 +2,9 @@
 /* Several users of the same sets: limits, slow ones, quiesced ones. */
 #include "monitor_peer.h"
 
-START_TEST(message_limit)
+CASE("users", fx_setup, fx_teardown);
+
+TEST_LOOP(message_limit, 0, 3)
 {
 	static const uint16_t limits[] = { 1, 10, 255 };
 	const uint16_t limit = limits[_i];
@@ -25,10 +27,9 @@ START_TEST(message_limit)
 	ck_assert_uint_eq(peer_info(p).delivered, limit + 1u);
 	ck_assert_uint_eq(peer_info(p).outstanding, limit);
 }
-END_TEST
 
 /* As many as there may be: each is told of every set, and none of them is told twice. */
-START_TEST(all_users)
+TEST(all_users)
 {
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		peer_user(i, WANT_BOTH, 5);
@@ -42,10 +43,9 @@ START_TEST(all_users)
 			peer_reply(&peers[i]);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
 
 /* The slow user keeps the area, and loses sets by its own limit only. */
-START_TEST(five_users)
+TEST(five_users)
 {
 	static const uint16_t limits[5] = { 255, 10, 3, 1, 100 };
 	struct mon_set_info set;
@@ -82,19 +82,17 @@ START_TEST(five_users)
 	ck_assert_uint_eq(monitor_sever(fx.cp, NULL, 1), 4);
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 }
-END_TEST
 
 /* The set is lost for users that are connected for other data only: nobody wants it. */
-START_TEST(nobody_wants_it)
+TEST(nobody_wants_it)
 {
 	peer_user(0, WANT_EVENT, 10);
 	ck_assert_uint_eq(deliver(MON_SAMPLE, 10, 0, 1, MON_NO_USER), 1);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 	ck_assert_uint_eq(peer_info(&peers[0]).lost, 0);
 }
-END_TEST
 
-START_TEST(quiesced)
+TEST(quiesced)
 {
 	struct peer *a = peer_user(0, WANT_SAMPLE, 10), *b = peer_user(1, WANT_SAMPLE, 10);
 
@@ -115,9 +113,8 @@ START_TEST(quiesced)
 	peer_call(b, IUCV_QUIESCE);
 	deliver(MON_SAMPLE, 4096, 0, 1, MON_LOST_QUIESCED);
 }
-END_TEST
 
-START_TEST(severed_by_monitor)
+TEST(severed_by_monitor)
 {
 	struct peer *a = peer_user(0, WANT_SAMPLE, 5), *b = peer_user(1, WANT_SAMPLE, 5);
 
@@ -133,7 +130,6 @@ START_TEST(severed_by_monitor)
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 	ck_assert_uint_eq(monitor_sever(fx.cp, NULL, 0), 0);
 }
-END_TEST
 
 static bool held_up(const struct peer *p)
 {
@@ -145,7 +141,7 @@ static bool held_up(const struct peer *p)
 }
 
 /* It keeps users from sending, which they never do: sets and replies go on. */
-START_TEST(quiesced_by_monitor)
+TEST(quiesced_by_monitor)
 {
 	struct peer *a = peer_user(0, WANT_BOTH, 2), *b = peer_user(1, WANT_SAMPLE, 2);
 
@@ -166,22 +162,4 @@ START_TEST(quiesced_by_monitor)
 	ck_assert(!held_up(a) && !held_up(b));
 	ck_assert_uint_eq(a->resumed, 1);
 	ck_assert_uint_eq(peer_info(a).lost, 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor shared use");
-	TCase *tc = tcase_create("users");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_loop_test(tc, message_limit, 0, 3);
-	tcase_add_test(tc, all_users);
-	tcase_add_test(tc, five_users);
-	tcase_add_test(tc, nobody_wants_it);
-	tcase_add_test(tc, quiesced);
-	tcase_add_test(tc, severed_by_monitor);
-	tcase_add_test(tc, quiesced_by_monitor);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

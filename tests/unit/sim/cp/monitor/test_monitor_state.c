@@ -200,7 +200,9 @@ static void change_cp(void)
 	fx.trace_len = 0;
 }
 
-START_TEST(every_step)
+CASE("steps", fx_setup, fx_teardown);
+
+TEST_LOOP(every_step, 1, (int)STEPS)
 {
 	static char *reference;
 	size_t offset = 0, len;
@@ -231,10 +233,9 @@ START_TEST(every_step)
 	ck_assert_mem_eq(fx.trace, reference, len);
 	free(reference);
 }
-END_TEST
 
 /* All that commands can set, of either kind of data. */
-START_TEST(settings_come_back)
+TEST(settings_come_back)
 {
 	struct mon_settings wanted[2];
 	uint8_t *image;
@@ -273,10 +274,9 @@ START_TEST(settings_come_back)
 		ck_assert_uint_eq(s->partition_pages, w->partition_pages);
 	}
 }
-END_TEST
 
 /* The area is used in turn: what came last lies before what came first. */
-START_TEST(sets_in_another_order_than_their_data)
+TEST(sets_in_another_order_than_their_data)
 {
 	uint32_t size;
 	uint64_t used;
@@ -296,7 +296,27 @@ START_TEST(sets_in_another_order_than_their_data)
 	reply_one();
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
-END_TEST
+
+/* Who has saved its state goes on as before: the next set goes behind the last one. */
+TEST(saving_changes_nothing)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 10);
+	uint64_t first, second;
+	struct mon_set_info set;
+	uint8_t *image;
+	size_t len;
+
+	first = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	free(image);
+	second = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+	peer_reply_to(p, peer_last(p));
+	ck_assert(monitor_set(fx.cp, first, &set) && !monitor_set(fx.cp, second, &set));
+	ck_assert_uint_eq(area_used(MON_SAMPLE), CP_PAGE_SIZE);
+	peer_reply_to(p, &p->message[0]);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
 
 static void until(size_t count)
 {
@@ -326,8 +346,10 @@ static void ck_survives(uint8_t *image, size_t len)
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 }
 
+CASE("lies", fx_setup, fx_teardown);
+
 /* Every third byte of *MONITOR's part, in three states: repeating, suspended, quiesced. */
-START_TEST(lies)
+TEST_LOOP(lies, 0, 3)
 {
 	static const size_t states[] = { 24, 30, 11 };
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
@@ -351,7 +373,6 @@ START_TEST(lies)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
 	free(image);
 }
-END_TEST
 
 /* The image again, with @value in the place of the last @len bytes of @was. */
 static void ck_lie(const uint8_t *image, size_t size, const uint8_t *was, size_t pattern,
@@ -373,7 +394,7 @@ static void ck_lie(const uint8_t *image, size_t size, const uint8_t *was, size_t
 }
 
 /* Each ring lies within the segment, to its last unit. */
-START_TEST(rings_that_are_too_large)
+TEST(rings_that_are_too_large)
 {
 	const uint64_t room = FX_SEGMENT_END + 1 - FX_SEGMENT_START;
 	uint8_t *image, base_and_size[12];
@@ -393,10 +414,9 @@ START_TEST(rings_that_are_too_large)
 	}
 	free(image);
 }
-END_TEST
 
 /* Users of *MONITOR have a segment, and without users there is none. */
-START_TEST(users_without_a_segment)
+TEST(users_without_a_segment)
 {
 	const struct mon_ring *ring = &fx.cp->monitor->area[0].ring[0];
 	uint8_t *image, index_and_ring[16];
@@ -418,10 +438,9 @@ START_TEST(users_without_a_segment)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
 	free(image);
 }
-END_TEST
 
 /* Not even if all else agrees: the image says only that its one user is none. */
-START_TEST(segment_without_users)
+TEST(segment_without_users)
 {
 	const struct mon_user *user = &fx.cp->monitor->user[0];
 	size_t len, at, name;
@@ -439,10 +458,9 @@ START_TEST(segment_without_users)
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
-END_TEST
 
 /* A segment's users are the guest and *MONITOR, as many as the rest of the image has. */
-START_TEST(segment_with_a_user_too_many)
+TEST(segment_with_a_user_too_many)
 {
 	struct dcss *segment = dcss_find(fx.cp, "MONDCSS");
 	uint8_t *image;
@@ -461,10 +479,9 @@ START_TEST(segment_with_a_user_too_many)
 		free(image);
 	}
 }
-END_TEST
 
 /* Only a block of a recording that is suspended has ended. */
-START_TEST(block_that_has_ended_while_recording)
+TEST(block_that_has_ended_while_recording)
 {
 	struct mon_events *events = &fx.cp->monitor->events;
 	uint8_t *image, lost_and_set[7] = { 0 };
@@ -481,7 +498,6 @@ START_TEST(block_that_has_ended_while_recording)
 	ck_lie(image, len, lost_and_set, 7, 1, true);
 	free(image);
 }
-END_TEST
 
 /* The image with a block that is longer: zeros follow what is in it. */
 static uint8_t *with_block(const uint8_t *image, size_t *len, uint32_t pos)
@@ -508,7 +524,7 @@ static uint8_t *with_block(const uint8_t *image, size_t *len, uint32_t pos)
 }
 
 /* In the block a record ends where the one that ends a frame still fits. */
-START_TEST(block_without_room_for_its_end)
+TEST(block_without_room_for_its_end)
 {
 	static const struct { uint32_t pos; bool good; } ends[] = {
 		{ RECORD_MAX_SIZE, true }, { RECORD_MAX_SIZE + 1, false },
@@ -536,10 +552,9 @@ START_TEST(block_without_room_for_its_end)
 	}
 	free(image);
 }
-END_TEST
 
 /* An image is refused by a CP whose *MONITOR is in use: that goes on. */
-START_TEST(failure_while_in_use)
+TEST(failure_while_in_use)
 {
 	size_t len;
 	uint8_t *image;
@@ -552,52 +567,4 @@ START_TEST(failure_while_in_use)
 	ck_refused(image, len, err, sizeof(err));
 	ck_assert_str_eq(monitor_segment(fx.cp), "MONDCSS");
 	free(image);
-}
-END_TEST
-
-/* Who has saved its state goes on as before: the next set goes behind the last one. */
-START_TEST(saving_changes_nothing)
-{
-	struct peer *p = peer_user(0, WANT_SAMPLE, 10);
-	uint64_t first, second;
-	struct mon_set_info set;
-	uint8_t *image;
-	size_t len;
-
-	first = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
-	free(image);
-	second = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
-	peer_reply_to(p, peer_last(p));
-	ck_assert(monitor_set(fx.cp, first, &set) && !monitor_set(fx.cp, second, &set));
-	ck_assert_uint_eq(area_used(MON_SAMPLE), CP_PAGE_SIZE);
-	peer_reply_to(p, &p->message[0]);
-	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("monitor state");
-	TCase *tc = tcase_create("steps"), *hostile = tcase_create("lies");
-
-	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_add_loop_test(tc, every_step, 1, (int)STEPS);
-	tcase_add_test(tc, settings_come_back);
-	tcase_add_test(tc, saving_changes_nothing);
-	tcase_add_test(tc, sets_in_another_order_than_their_data);
-	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
-	tcase_set_timeout(hostile, 120);
-	tcase_add_loop_test(hostile, lies, 0, 3);
-	tcase_add_test(hostile, rings_that_are_too_large);
-	tcase_add_test(hostile, users_without_a_segment);
-	tcase_add_test(hostile, segment_without_users);
-	tcase_add_test(hostile, segment_with_a_user_too_many);
-	tcase_add_test(hostile, block_that_has_ended_while_recording);
-	tcase_add_test(hostile, block_without_room_for_its_end);
-	tcase_add_test(hostile, failure_while_in_use);
-	suite_add_tcase(suite, tc);
-	suite_add_tcase(suite, hostile);
-	return check_run_suite(suite);
 }

@@ -18,6 +18,8 @@ static void setup(void)
 	fx_setup_with(directory);
 }
 
+CASE("msg", setup, fx_teardown);
+
 #define PARM 0x1000
 #define DATA 0x3000
 
@@ -74,7 +76,7 @@ static uint32_t receive(uint16_t path)
 	return length;
 }
 
-START_TEST(arrival)
+TEST(arrival)
 {
 	/* OPERATOR, LINUX001, "APP Hi" in EBCDIC. */
 	static const uint8_t from_operator[] = { 0xd6, 0xd7, 0xc5, 0xd9, 0xc1, 0xe3, 0xd6, 0xd9,
@@ -93,9 +95,8 @@ START_TEST(arrival)
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 0);
 }
-END_TEST
 
-START_TEST(longest)
+TEST(longest)
 {
 	char text[CPCMD_MAX_COMMAND + 1];
 	const uint16_t path = connected(255);
@@ -112,10 +113,9 @@ START_TEST(longest)
 	ck_assert_int_eq(msg_send(fx.cp, "OPERATOR", "LINUX001", "B", MSG_SPECIAL), 0);
 	ck_assert_uint_eq(receive(path), 9);
 }
-END_TEST
 
 /* Not receiving while the limit is reached; more messages than there are buffers. */
-START_TEST(limit)
+TEST(limit)
 {
 	const uint16_t path = connected(3);
 
@@ -128,9 +128,8 @@ START_TEST(limit)
 		ck_assert_ptr_null(fx_take(0));
 	}
 }
-END_TEST
 
-START_TEST(all_buffers)
+TEST(all_buffers)
 {
 	const uint16_t path = connected(255);
 
@@ -144,9 +143,8 @@ START_TEST(all_buffers)
 	ck_assert_uint_eq(receive(path), 12);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(quiesced)
+TEST(quiesced)
 {
 	const uint16_t path = connected(255);
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
@@ -161,9 +159,8 @@ START_TEST(quiesced)
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
 }
-END_TEST
 
-START_TEST(modes)
+TEST(modes)
 {
 	const uint16_t path = connected(255);
 
@@ -184,10 +181,9 @@ START_TEST(modes)
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
 }
-END_TEST
 
 /* SET SMSG IUCV without a path, before and after. */
-START_TEST(not_connected)
+TEST(not_connected)
 {
 	uint8_t *parm;
 	uint16_t path;
@@ -213,9 +209,8 @@ START_TEST(not_connected)
 	for (int i = 0; i < 255; i++)
 		ck_operator("SMSG LINUX001 A", 0, "");
 }
-END_TEST
 
-START_TEST(second_path)
+TEST(second_path)
 {
 	const uint16_t path = connected(255);
 	const uint16_t second = connect_to("*MSG", 255);
@@ -230,10 +225,9 @@ START_TEST(second_path)
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
 }
-END_TEST
 
 /* *MSG takes no messages. */
-START_TEST(send_to_service)
+TEST(send_to_service)
 {
 	const uint16_t path = connected(255);
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
@@ -252,7 +246,6 @@ START_TEST(send_to_service)
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
 }
-END_TEST
 
 /* Takes every connection and no message. */
 static void reject(struct cp *cp, struct iucv_user *user, void *opaque,
@@ -270,7 +263,7 @@ static void reject(struct cp *cp, struct iucv_user *user, void *opaque,
 }
 
 /* What is complete on another path of *MSG's user does not free the buffers of the guest's. */
-START_TEST(another_path_of_the_service)
+TEST(another_path_of_the_service)
 {
 	static const struct iucv_user_ops ops = { .event = reject };
 	static char text[] = "text";
@@ -305,7 +298,6 @@ START_TEST(another_path_of_the_service)
 	ck_assert_uint_eq(receive(path), 8 + 5);
 	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xe3);
 }
-END_TEST
 
 static void arm(enum fault_kind kind, uint32_t value)
 {
@@ -317,7 +309,7 @@ static void arm(enum fault_kind kind, uint32_t value)
 	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
 }
 
-START_TEST(not_authorised)
+TEST(not_authorised)
 {
 	uint8_t *parm;
 
@@ -331,9 +323,8 @@ START_TEST(not_authorised)
 	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 1);
 	ck_assert_int_eq(parm[IPRCODE], IUCV_NOT_AUTHORISED);
 }
-END_TEST
 
-START_TEST(fault_sever)
+TEST(fault_sever)
 {
 	uint16_t path;
 
@@ -347,9 +338,8 @@ START_TEST(fault_sever)
 	/* The next attempt succeeds. */
 	take(IUCV_COMPLETE, connect_to("*MSG", 255));
 }
-END_TEST
 
-START_TEST(fault_drop)
+TEST(fault_drop)
 {
 	fx_declare(0);
 	arm(FAULT_DROP, 0);
@@ -359,9 +349,8 @@ START_TEST(fault_drop)
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
 }
-END_TEST
 
-START_TEST(reset)
+TEST(reset)
 {
 	const uint16_t path = connected(255);
 
@@ -375,9 +364,8 @@ START_TEST(reset)
 	for (int i = 0; i < 255; i++)
 		ck_operator("SMSG LINUX001 A", 0, "");
 }
-END_TEST
 
-START_TEST(save_load)
+TEST(save_load)
 {
 	const uint16_t path = connected(3);
 	uint8_t *image;
@@ -402,7 +390,6 @@ START_TEST(save_load)
 	ck_assert_uint_eq(receive(path), 11);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /*
  * The tag of *MSG's message in an image, by its neighbours: two classes before it, behind it what
@@ -423,7 +410,7 @@ static uint8_t *tag_in(uint8_t *image, size_t len, uint32_t tag)
 }
 
 /* Tags are numbers of buffers: those of an image may be anything. */
-START_TEST(state_with_other_tags)
+TEST(state_with_other_tags)
 {
 	static const uint32_t tags[] = { 255, UINT32_MAX };
 	const uint16_t path = connected(10);
@@ -446,9 +433,8 @@ START_TEST(state_with_other_tags)
 	ck_assert_uint_eq(receive(path), 10);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(state_damaged)
+TEST(state_damaged)
 {
 	struct state s = { .loading = false };
 
@@ -461,32 +447,4 @@ START_TEST(state_damaged)
 	ck_assert(s.failed);
 	ck_assert_uint_eq(msg_smsg(fx.cp), 0);
 	free(s.data);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("msg");
-	TCase *t = tcase_create("msg");
-
-	tcase_add_checked_fixture(t, setup, fx_teardown);
-	tcase_add_test(t, arrival);
-	tcase_add_test(t, longest);
-	tcase_add_test(t, limit);
-	tcase_add_test(t, all_buffers);
-	tcase_add_test(t, quiesced);
-	tcase_add_test(t, modes);
-	tcase_add_test(t, not_connected);
-	tcase_add_test(t, second_path);
-	tcase_add_test(t, send_to_service);
-	tcase_add_test(t, another_path_of_the_service);
-	tcase_add_test(t, not_authorised);
-	tcase_add_test(t, fault_sever);
-	tcase_add_test(t, fault_drop);
-	tcase_add_test(t, reset);
-	tcase_add_test(t, save_load);
-	tcase_add_test(t, state_with_other_tags);
-	tcase_add_test(t, state_damaged);
-	suite_add_tcase(suite, t);
-	return check_run_suite(suite);
 }

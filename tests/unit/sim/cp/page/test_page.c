@@ -28,6 +28,10 @@ static void setup(void)
 		fx.prefix[cpu] = cpu * 0x10000;
 }
 
+FX_REPLAY_TRACES;
+
+CASE("page", setup, fx_teardown);
+
 /* Rx = 2, Ry = 4.  Return: what is in Ry. */
 static uint64_t diag_258(unsigned int cpu, uint16_t function)
 {
@@ -97,7 +101,7 @@ static void ck_told(const char *what, unsigned int cpu, uint64_t fault)
 	ck_assert_uint_eq(fx.last_event.value, fault);
 }
 
-START_TEST(handshake_of_each_cpu)
+TEST(handshake_of_each_cpu)
 {
 	ck_assert_uint_eq(diag_258(1, 1), 4);
 	ck_assert_uint_eq(diag_258(1, 0), 0);
@@ -116,9 +120,8 @@ START_TEST(handshake_of_each_cpu)
 	cp_reset(fx.cp);
 	ck_assert_uint_eq(diag_258(0, 0), 0);
 }
-END_TEST
 
-START_TEST(told_and_told_again)
+TEST(told_and_told_again)
 {
 	shake(1, 0x1122334455667788);
 	out(PAGE, false);
@@ -141,10 +144,9 @@ START_TEST(told_and_told_again)
 	ck_assert_int_eq(touch(1, PAGE), CP_PAGE_IN);
 	ck_counts(1, 1, 0);
 }
-END_TEST
 
 /* Each of what CP asks for, missing. */
-START_TEST(not_told)
+TEST_LOOP(not_told, 0, 6)
 {
 	if (_i != 0)
 		shake(1, 5);
@@ -160,9 +162,8 @@ START_TEST(not_told)
 	ck_none(1);
 	ck_counts(0, 0, 1);
 }
-END_TEST
 
-START_TEST(completion_first)
+TEST(completion_first)
 {
 	shake(0, 7);
 	out(PAGE, true);
@@ -184,9 +185,8 @@ START_TEST(completion_first)
 	ck_external(0, INITIAL, 7);
 	ck_assert_ptr_null(page_fault_at(fx.cp, 0));
 }
-END_TEST
 
-START_TEST(held_once)
+TEST(held_once)
 {
 	shake(0, 7);
 	shake(1, 8);
@@ -198,10 +198,9 @@ START_TEST(held_once)
 	ck_external(0, INITIAL, 7);
 	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
 }
-END_TEST
 
 /* A CPU's own initial interruption comes before completions that are older. */
-START_TEST(initial_before_completions)
+TEST(initial_before_completions)
 {
 	shake(0, 1);
 	shake(1, 2);
@@ -214,10 +213,9 @@ START_TEST(initial_before_completions)
 	ck_external(1, INITIAL, 2);
 	ck_external(1, COMPLETION, 1);
 }
-END_TEST
 
 /* The first of two faults is over: of the second, which takes its place, each is told once. */
-START_TEST(once_in_another_place)
+TEST_LOOP(once_in_another_place, 0, 2)
 {
 	const bool hold = _i == 1;
 
@@ -248,9 +246,8 @@ START_TEST(once_in_another_place)
 	ck_none(1);
 	ck_counts(2, 2, 0);
 }
-END_TEST
 
-START_TEST(several_wait_for_a_page)
+TEST(several_wait_for_a_page)
 {
 	shake(0, 1);
 	shake(1, 2);
@@ -273,9 +270,8 @@ START_TEST(several_wait_for_a_page)
 	ck_none(0);
 	ck_counts(4, 2, 1);
 }
-END_TEST
 
-START_TEST(cancelled)
+TEST(cancelled)
 {
 	shake(0, 1);
 	shake(1, 2);
@@ -295,9 +291,8 @@ START_TEST(cancelled)
 	ck_external(0, COMPLETION, 2);
 	ck_none(0);
 }
-END_TEST
 
-START_TEST(a_reset_lets_go)
+TEST_LOOP(a_reset_lets_go, 0, 2)
 {
 	shake(0, 1);
 	shake(2, 3);
@@ -320,7 +315,6 @@ START_TEST(a_reset_lets_go)
 	ck_assert(!cp_page_held(fx.cp, 2));
 	ck_none(2);
 }
-END_TEST
 
 static const struct { uint64_t addr, pages; const char *text; } refused[] = {
 	{ PAGE + 1, 1, "X'200001' and 1 pages: the address must be that of a page, and at most 1024 "
@@ -332,7 +326,7 @@ static const struct { uint64_t addr, pages; const char *text; } refused[] = {
 	{ 0, 512, "513 pages are out, and at most 1024 can be" },
 };
 
-START_TEST(cannot_go_out)
+TEST_EACH(cannot_go_out, refused)
 {
 	ck_assert_int_eq(page_out(fx.cp, PAGE, 512, false, err, sizeof(err)), 0);
 	out(0xc00000, false);
@@ -346,10 +340,9 @@ START_TEST(cannot_go_out)
 	/* As many as there is room for, and one that is out already. */
 	ck_assert_int_eq(page_out(fx.cp, 0x1000, 512, false, err, sizeof(err)), 0);
 }
-END_TEST
 
 /* An emulator that cannot intercept accesses to a page has all of them in. */
-START_TEST(emulator_that_cannot)
+TEST(emulator_that_cannot)
 {
 	fx_teardown();
 	fx_no_external = true;
@@ -361,9 +354,8 @@ START_TEST(emulator_that_cannot)
 	ck_assert(!cp_page_is_out(fx.cp, PAGE));
 	ck_assert_ptr_null(page_at(fx.cp, 0));
 }
-END_TEST
 
-START_TEST(as_many_as_there_is_room_for)
+TEST(as_many_as_there_is_room_for)
 {
 	shake(0, 0);
 	ck_assert_int_eq(page_out(fx.cp, 0, 1024, false, err, sizeof(err)), 0);
@@ -378,7 +370,6 @@ START_TEST(as_many_as_there_is_room_for)
 	ck_assert_uint_eq(page_in(fx.cp, 0, UINT32_MAX, ANY), PAGE_MAX_FAULTS);
 	ck_assert_ptr_null(page_at(fx.cp, 0));
 }
-END_TEST
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value, uint32_t offset)
 {
@@ -392,7 +383,7 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value, ui
 	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
 }
 
-START_TEST(faults_of_the_handshake)
+TEST_LOOP(faults_of_the_handshake, 0, 2)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 64 };
 	const enum fault_point point = _i == 0 ? FAULT_PAGE_HANDSHAKE : FAULT_PAGE_CANCEL;
@@ -410,9 +401,8 @@ START_TEST(faults_of_the_handshake)
 	/* None of these has had an effect. */
 	ck_assert_uint_eq(diag_258(0, (uint16_t)_i), 0);
 }
-END_TEST
 
-START_TEST(faults_of_the_initial_interruption)
+TEST(faults_of_the_initial_interruption)
 {
 	shake(0, 0x10);
 	out(PAGE, false);
@@ -424,7 +414,6 @@ START_TEST(faults_of_the_initial_interruption)
 	ck_external(0, COMPLETION, 0x10);
 	ck_none(0);
 }
-END_TEST
 
 /* Three faults; the completion of the second has a fault. */
 static void three(enum fault_kind kind, uint32_t value)
@@ -450,7 +439,7 @@ static const struct { enum fault_kind kind; uint32_t value; uint64_t token[5]; }
 	{ FAULT_DELAY, 2, { 1, 3, 2 } },
 };
 
-START_TEST(faults_of_the_completion)
+TEST_EACH(faults_of_the_completion, completions)
 {
 	three(completions[_i].kind, completions[_i].value);
 	for (unsigned int i = 0; completions[_i].token[i] != 0; i++)
@@ -458,10 +447,9 @@ START_TEST(faults_of_the_completion)
 	ck_none(0);
 	ck_assert_ptr_null(page_fault_at(fx.cp, 0));
 }
-END_TEST
 
 /* As many as are to come, none lost: each is told of twice, and in the end all pages are in. */
-START_TEST(turns)
+TEST(turns)
 {
 	uint64_t initial[8] = { 0 }, completion[8] = { 0 }, since[8] = { 0 };
 	bool asleep[8] = { false };
@@ -513,10 +501,9 @@ START_TEST(turns)
 	ck_assert_ptr_null(page_at(fx.cp, 0));
 	ck_assert_ptr_null(page_fault_at(fx.cp, 0));
 }
-END_TEST
 
 /* As many as there is room for: what stands behind them is not one of them. */
-START_TEST(turns_of_all_that_can_be_out)
+TEST(turns_of_all_that_can_be_out)
 {
 	shake(0, 7);
 	ck_assert_int_eq(page_out(fx.cp, 0, PAGE_MAX_OUT, false, err, sizeof(err)), 0);
@@ -531,9 +518,8 @@ START_TEST(turns_of_all_that_can_be_out)
 	ck_external(0, COMPLETION, 7);
 	ck_assert_ptr_null(page_at(fx.cp, 0));
 }
-END_TEST
 
-START_TEST(turns_end_early)
+TEST(turns_end_early)
 {
 	shake(0, 5);
 	out(PAGE, false);
@@ -551,9 +537,8 @@ START_TEST(turns_end_early)
 	ck_assert_uint_eq(page_at(fx.cp, 0)->addr, PAGE + 0x1000);
 	ck_assert_ptr_null(page_at(fx.cp, 1));
 }
-END_TEST
 
-START_TEST(saved_and_loaded)
+TEST(saved_and_loaded)
 {
 	uint8_t *image;
 	size_t len;
@@ -584,7 +569,6 @@ START_TEST(saved_and_loaded)
 	ck_external(0, INITIAL, 1);
 	free(image);
 }
-END_TEST
 
 /* Offsets after the tag, of an image with one page and one fault. */
 enum {
@@ -608,7 +592,7 @@ static const struct { unsigned int offset; uint8_t value; } damage[] = {
 	{ IMAGE_FAULT_INITIAL + 1, 3 }, { IMAGE_FAULT_INITIAL + 1, 2 },
 };
 
-START_TEST(damaged_image)
+TEST_EACH(damaged_image, damage)
 {
 	uint8_t *image;
 	size_t len, at;
@@ -626,37 +610,4 @@ START_TEST(damaged_image)
 	state_sign(image, len);
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("page");
-	TCase *tc = tcase_create("page");
-
-	tcase_add_checked_fixture(tc, setup, fx_teardown);
-	tcase_add_test(tc, handshake_of_each_cpu);
-	tcase_add_test(tc, told_and_told_again);
-	tcase_add_loop_test(tc, not_told, 0, 6);
-	tcase_add_test(tc, completion_first);
-	tcase_add_test(tc, held_once);
-	tcase_add_test(tc, initial_before_completions);
-	tcase_add_loop_test(tc, once_in_another_place, 0, 2);
-	tcase_add_test(tc, several_wait_for_a_page);
-	tcase_add_test(tc, cancelled);
-	tcase_add_loop_test(tc, a_reset_lets_go, 0, 2);
-	tcase_add_loop_test(tc, cannot_go_out, 0, sizeof(refused) / sizeof(refused[0]));
-	tcase_add_test(tc, emulator_that_cannot);
-	tcase_add_test(tc, as_many_as_there_is_room_for);
-	tcase_add_loop_test(tc, faults_of_the_handshake, 0, 2);
-	tcase_add_test(tc, faults_of_the_initial_interruption);
-	tcase_add_loop_test(tc, faults_of_the_completion, 0,
-			    sizeof(completions) / sizeof(completions[0]));
-	tcase_add_test(tc, turns);
-	tcase_add_test(tc, turns_of_all_that_can_be_out);
-	tcase_add_test(tc, turns_end_early);
-	tcase_add_test(tc, saved_and_loaded);
-	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

@@ -8,7 +8,11 @@
 #include "state_check.h"
 #include "zvmlab/fault.h"
 
-START_TEST(arrival)
+FX_REPLAY_TRACES;
+
+CASE("recording", rec_setup, fx_teardown);
+
+TEST(arrival)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -22,10 +26,9 @@ START_TEST(arrival)
 	ck_assert_uint_eq(fx.last_event.path, path);
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* Each service has its own path and queue. */
-START_TEST(services)
+TEST(services)
 {
 	const uint16_t logrec = rec_connected("*LOGREC", "EREP");
 	const uint16_t account = rec_opened("*ACCOUNT", "ACCOUNT");
@@ -39,10 +42,9 @@ START_TEST(services)
 	rec_receive(account, "a");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* Linux's driver has room for one message: the next comes when it has been received. */
-START_TEST(one_by_one)
+TEST(one_by_one)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	struct rec_sent sent;
@@ -58,10 +60,9 @@ START_TEST(one_by_one)
 	rec_receive(path, "333");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* A record longer than the buffer is received in parts, and is the user's when all is. */
-START_TEST(parts)
+TEST(parts)
 {
 	const uint16_t path = rec_connected("*LOGREC", "EREP");
 	uint8_t *record = malloc(REC_MAX_RECORD);
@@ -81,10 +82,9 @@ START_TEST(parts)
 	ck_assert_uint_eq(fx.events[CP_EVENT_RECORDING_RECEIVED], 1);
 	free(record);
 }
-END_TEST
 
 /* Without a path, or before one, records wait; they come in order. */
-START_TEST(waiting)
+TEST(waiting)
 {
 	uint16_t path;
 
@@ -106,9 +106,8 @@ START_TEST(waiting)
 	rec_receive(path, "c");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(second_path)
+TEST(second_path)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	const uint16_t second = rec_connect("*ACCOUNT");
@@ -120,9 +119,8 @@ START_TEST(second_path)
 	rec_made(REC_ACCOUNT, "x", 1);
 	rec_receive(path, "x");
 }
-END_TEST
 
-START_TEST(no_queue)
+TEST(no_queue)
 {
 	char command[64];
 
@@ -135,9 +133,8 @@ START_TEST(no_queue)
 	ck_operator("RECORDING EREP ON QID NOROOM", 8072, "HCPCRC8072E Recording entry not found\n");
 	ck_assert_int_eq(rec_event(IUCV_SEVERED, rec_connect("*ACCOUNT"))[IPUSER + 8], 8);
 }
-END_TEST
 
-START_TEST(not_authorised)
+TEST(not_authorised)
 {
 	uint8_t *parm;
 
@@ -150,10 +147,9 @@ START_TEST(not_authorised)
 	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 1);
 	ck_assert_int_eq(parm[IPRCODE], IUCV_NOT_AUTHORISED);
 }
-END_TEST
 
 /* CP takes back what the user knows of: RECEIVE says so, and the next record comes. */
-START_TEST(purge)
+TEST(purge)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	struct rec_sent sent;
@@ -179,9 +175,8 @@ START_TEST(purge)
 	rec_made(REC_ACCOUNT, "i", 1);
 	rec_receive(path, "i");
 }
-END_TEST
 
-START_TEST(quiesced_by_the_user)
+TEST(quiesced_by_the_user)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -191,9 +186,8 @@ START_TEST(quiesced_by_the_user)
 	rec_call(IUCV_RESUME, path);
 	rec_receive(path, "a");
 }
-END_TEST
 
-START_TEST(quiesced_by_cp)
+TEST(quiesced_by_cp)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -207,9 +201,8 @@ START_TEST(quiesced_by_cp)
 	ck_assert_uint_eq(recording_quiesce(fx.cp, REC_ACCOUNT, NULL, false), 1);
 	rec_event(IUCV_PATH_RESUMED, path);
 }
-END_TEST
 
-START_TEST(severed_by_cp)
+TEST(severed_by_cp)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	const uint8_t *event;
@@ -230,10 +223,9 @@ START_TEST(severed_by_cp)
 	rec_event(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
 	rec_receive(path, "a");
 }
-END_TEST
 
 /* These services take no messages. */
-START_TEST(send_to_service)
+TEST(send_to_service)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
@@ -247,10 +239,9 @@ START_TEST(send_to_service)
 	ck_assert_uint_eq(get_be32(rec_event(IUCV_MSG_COMPLETE, path) + IPAUDIT) >> 8,
 			  IUCV_AUDIT_REJECTED);
 }
-END_TEST
 
 /* A record that is rejected is gone. */
-START_TEST(rejected)
+TEST(rejected)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
@@ -266,9 +257,8 @@ START_TEST(rejected)
 	ck_cc(fx_iucv(0, IUCV_REJECT, PARM), 0);
 	rec_receive(path, "b");
 }
-END_TEST
 
-START_TEST(reset)
+TEST(reset)
 {
 	uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -284,10 +274,9 @@ START_TEST(reset)
 	rec_receive(path, "a");
 	rec_receive(path, "b");
 }
-END_TEST
 
 /* What does not fit into a queue is counted; the ring goes round. */
-START_TEST(full)
+TEST(full)
 {
 	static uint8_t record[REC_MAX_RECORD];
 	struct rec_queue_info queue;
@@ -320,10 +309,9 @@ START_TEST(full)
 	}
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 /* User ID, account number, time; "01" in columns 79 and 80 (VM/370 and HCPACOBK). */
-START_TEST(logoff)
+TEST(logoff)
 {
 	static const uint8_t head[] = {
 		0xe3, 0xc5, 0xe2, 0xe3, 0xc5, 0xd9, 0x40, 0x40,	/* TESTER */
@@ -351,7 +339,6 @@ START_TEST(logoff)
 	iucv_user_destroy(fx.cp, iucv_user_create(fx.cp, "ZVMLAB", 4, NULL, NULL));
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
@@ -363,7 +350,7 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
 }
 
-START_TEST(fault_connect)
+TEST(fault_connect)
 {
 	uint16_t path;
 
@@ -380,9 +367,8 @@ START_TEST(fault_connect)
 	rec_connect("*ACCOUNT");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(fault_record)
+TEST(fault_record)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -398,9 +384,8 @@ START_TEST(fault_record)
 	rec_receive(path, "b");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(fault_message)
+TEST(fault_message)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	struct rec_sent sent[2];
@@ -426,10 +411,9 @@ START_TEST(fault_message)
 	rec_made(REC_ACCOUNT, "e", 1);
 	ck_assert_int_eq(rec_event(IUCV_SEVERED, path)[IPUSER + 8], 0x11);
 }
-END_TEST
 
 /* Held back until others have been presented; here those of another service. */
-START_TEST(fault_message_late)
+TEST(fault_message_late)
 {
 	const uint16_t account = rec_connected("*ACCOUNT", "ACCOUNT");
 	const uint16_t logrec = rec_opened("*LOGREC", "EREP");
@@ -451,9 +435,8 @@ START_TEST(fault_message_late)
 	rec_receive(account, "after one");
 	ck_assert_ptr_null(fx_take(0));
 }
-END_TEST
 
-START_TEST(fault_received)
+TEST(fault_received)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -473,9 +456,8 @@ START_TEST(fault_received)
 	rec_made(REC_ACCOUNT, "d", 1);
 	rec_receive(path, "d");
 }
-END_TEST
 
-START_TEST(fault_sever)
+TEST(fault_sever)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
@@ -486,9 +468,8 @@ START_TEST(fault_sever)
 	fx_declare(0);
 	rec_event(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
 }
-END_TEST
 
-START_TEST(save_load)
+TEST(save_load)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	struct rec_sent sent;
@@ -516,7 +497,6 @@ START_TEST(save_load)
 	ck_assert_ptr_null(fx_take(0));
 	free(image);
 }
-END_TEST
 
 /* An image, @at: where the part of the recording services begins in it, after its tag. */
 static uint8_t *saved(size_t *len, uint8_t **at)
@@ -554,7 +534,7 @@ static void damaged(size_t at, uint8_t value)
 enum { USED = 0, SERVICE = 1, USERID = 2, ON = 11, LIMIT = 12, CONNECTED = 24, QUIESCED = 25,
        SENT = 30, COUNT = 39, BYTES = 43, RECORDS = 47 };
 
-START_TEST(state_damaged)
+TEST(state_damaged)
 {
 	fx_declare(0);
 	ck_operator("RECORDING EREP ON QID SOMEBODY", 0, "HCPCRC8072I Recording entry not found\n"
@@ -573,10 +553,9 @@ START_TEST(state_damaged)
 	damaged(BYTES + 3, 4);
 	damaged(BYTES, 1);
 }
-END_TEST
 
 /* A service has one queue of each user. */
-START_TEST(state_with_two_queues_of_one_user)
+TEST(state_with_two_queues_of_one_user)
 {
 	uint8_t *image, *part;
 	size_t len, at;
@@ -588,10 +567,9 @@ START_TEST(state_with_two_queues_of_one_user)
 	memcpy(part + at, part + USERID, 8);
 	refused(image, len);
 }
-END_TEST
 
 /* Of a path that has gone nothing is left in a saved state. */
-START_TEST(state_after_a_path)
+TEST(state_after_a_path)
 {
 	static const uint8_t none[COUNT - SENT];
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
@@ -613,10 +591,9 @@ START_TEST(state_after_a_path)
 		free(image);
 	}
 }
-END_TEST
 
 /* The first queue, LOGREC's own, has a record of the greatest length and a short one. */
-START_TEST(state_damaged_records)
+TEST(state_damaged_records)
 {
 	const uint32_t last = RECORDS + 4 + REC_MAX_RECORD;
 	const uint8_t *longest = fx_at(DATA, REC_MAX_RECORD);
@@ -647,25 +624,4 @@ START_TEST(state_damaged_records)
 	put_be32(part + RECORDS + 4, 2);
 	put_be32(part + COUNT, 2);
 	refused(image, len);
-}
-END_TEST
-
-int main(void)
-{
-	const TTest *const tests[] = {
-		arrival, services, one_by_one, parts, waiting, second_path, no_queue,
-		not_authorised, purge, quiesced_by_the_user, quiesced_by_cp, severed_by_cp,
-		send_to_service, rejected, reset, full, logoff, fault_connect, fault_record,
-		fault_message, fault_message_late, fault_received, fault_sever, save_load,
-		state_damaged, state_with_two_queues_of_one_user, state_after_a_path,
-		state_damaged_records,
-	};
-	Suite *suite = suite_create("recording");
-	TCase *t = tcase_create("recording");
-
-	tcase_add_checked_fixture(t, rec_setup, fx_teardown);
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
-		tcase_add_test(t, tests[i]);
-	suite_add_tcase(suite, t);
-	return fx_run_and_replay(suite);
 }

@@ -27,6 +27,8 @@ static void teardown(void)
 	fx_teardown();
 }
 
+CASE("dcss", setup, teardown);
+
 static struct cp_segment_config config(const char *name, uint32_t first, uint32_t last,
 				       enum dcss_type type)
 {
@@ -49,7 +51,7 @@ static int define(const char *name, uint32_t first, uint32_t last)
 		ck_assert_str_eq(err, text); \
 	} while (0)
 
-START_TEST(from_the_configuration)
+TEST(from_the_configuration)
 {
 	const struct dcss *multi = dcss_find(fx.cp, "MULTI"), *mon = dcss_find(fx.cp, "MON");
 
@@ -66,9 +68,8 @@ START_TEST(from_the_configuration)
 	ck_assert(dcss_allowed(fx.cp, multi));
 	ck_assert(!dcss_allowed(fx.cp, mon));
 }
-END_TEST
 
-START_TEST(define_save_purge)
+TEST(define_save_purge)
 {
 	struct dcss *skeleton, *active;
 
@@ -94,9 +95,8 @@ START_TEST(define_save_purge)
 	fails(dcss_purge(fx.cp, "NEW", err, sizeof(err)),
 	      "segment NEW does not exist: query-segments lists them");
 }
-END_TEST
 
-START_TEST(restricted_skeleton_becomes_restricted)
+TEST(restricted_skeleton_becomes_restricted)
 {
 	struct cp_segment_config c = config("NEW", 0x600, 0x60f, DCSS_SC);
 
@@ -105,9 +105,8 @@ START_TEST(restricted_skeleton_becomes_restricted)
 	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
 	ck_assert_int_eq(dcss_find(fx.cp, "NEW")->cls, DCSS_RESTRICTED);
 }
-END_TEST
 
-START_TEST(wrong_definitions)
+TEST(wrong_definitions)
 {
 	struct cp_segment_config c = config("", 0x600, 0x60f, DCSS_SC);
 
@@ -131,9 +130,8 @@ START_TEST(wrong_definitions)
 					    "storage does not reach: start it with more storage");
 	ck_assert_ptr_null(dcss_at(fx.cp, 4));
 }
-END_TEST
 
-START_TEST(as_many_as_there_is_room_for)
+TEST(as_many_as_there_is_room_for)
 {
 	char name[3] = "S0";
 
@@ -149,9 +147,8 @@ START_TEST(as_many_as_there_is_room_for)
 	ck_assert_ptr_nonnull(dcss_at(fx.cp, 31));
 	ck_assert_ptr_null(dcss_at(fx.cp, 32));
 }
-END_TEST
 
-START_TEST(file_numbers_start_again)
+TEST(file_numbers_start_again)
 {
 	fx.cp->dcss->last_fileid = 9998;
 	ck_assert_int_eq(define("A", 0x600, 0x600), 0);
@@ -159,9 +156,8 @@ START_TEST(file_numbers_start_again)
 	ck_assert_uint_eq(dcss_find(fx.cp, "A")->fileid, 9999);
 	ck_assert_uint_eq(dcss_find(fx.cp, "B")->fileid, 1);
 }
-END_TEST
 
-START_TEST(purge_waits_for_the_last_user)
+TEST(purge_waits_for_the_last_user)
 {
 	struct dcss *mon = dcss_find(fx.cp, "MULTI");
 
@@ -176,9 +172,8 @@ START_TEST(purge_waits_for_the_last_user)
 	dcss_use(fx.cp, mon, -1);
 	ck_assert(!mon->defined);
 }
-END_TEST
 
-START_TEST(contents_survive_a_reset)
+TEST(contents_survive_a_reset)
 {
 	struct dcss *multi = dcss_find(fx.cp, "MULTI");
 	uint8_t *at = dcss_map(fx.cp, multi, 0, 1);
@@ -196,7 +191,6 @@ START_TEST(contents_survive_a_reset)
 	cp_reset(fx.cp);
 	ck_assert_uint_eq(fx.storage_changes, 1);
 }
-END_TEST
 
 /* All there is to know of a type: may it be stored into, is its content saved? */
 static const struct { enum dcss_type type; bool written, saved; } types[] = {
@@ -206,7 +200,7 @@ static const struct { enum dcss_type type; bool written, saved; } types[] = {
 };
 
 /* What the guest stores is gone when it gives the segment back, by PURGESEG or a reset. */
-START_TEST(stores_last_until_purge)
+TEST_LOOP(stores_last_until_purge, 0, 4 * (int)(sizeof(types) / sizeof(types[0])))
 {
 	struct cp_segment_config c = config("NEW", 0x600, 0x601, types[_i / 4].type);
 	const bool exclusive = _i & 1 && c.range[0].type != DCSS_SC, reset = _i & 2;
@@ -237,10 +231,9 @@ START_TEST(stores_last_until_purge)
 		ck_assert_uint_eq(at[0x1000], 0);
 	}
 }
-END_TEST
 
 /* As Linux' dcssblk saves: DEFSEG and SAVESEG while the segment is loaded. */
-START_TEST(saved_while_loaded)
+TEST(saved_while_loaded)
 {
 	struct cp_segment_config c = config("NEW", 0x600, 0x601, DCSS_EW);
 	struct dcss *old, *new;
@@ -279,10 +272,9 @@ START_TEST(saved_while_loaded)
 	cp_reset(fx.cp);
 	ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
 }
-END_TEST
 
 /* SAVESEG, then PURGE, while the guest has the segment of before: nothing is left of either. */
-START_TEST(saved_and_purged_while_loaded)
+TEST(saved_and_purged_while_loaded)
 {
 	struct cp_segment_config c = config("NEW", 0x600, 0x600, DCSS_EW);
 	struct dcss *old;
@@ -302,7 +294,6 @@ START_TEST(saved_and_purged_while_loaded)
 	ck_assert_uint_eq(*at, 0);
 	ck_assert(!old->defined);
 }
-END_TEST
 
 static const struct { uint64_t offset, len; bool there; } maps[] = {
 	{ 0, 1, true }, { 0, 0x20000, true }, { 0xffff, 2, true }, { 0x30000, 0x1000, true },
@@ -311,7 +302,7 @@ static const struct { uint64_t offset, len; bool there; } maps[] = {
 	{ UINT64_MAX, 1, false }, { 0, UINT64_MAX, false }, { 1, UINT64_MAX, false },
 };
 
-START_TEST(mapping)
+TEST_EACH(mapping, maps)
 {
 	void *at = dcss_map(fx.cp, dcss_find(fx.cp, "MULTI"), maps[_i].offset, maps[_i].len);
 
@@ -319,9 +310,8 @@ START_TEST(mapping)
 	if (at)
 		ck_assert_ptr_eq(at, fx_at(0x500000 + maps[_i].offset, maps[_i].len));
 }
-END_TEST
 
-START_TEST(no_contents)
+TEST(no_contents)
 {
 	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "INSIDE"), 0, 1));
 	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "INSIDE"), 0x1000, 1));
@@ -332,7 +322,6 @@ START_TEST(no_contents)
 	      "segment FAR has no contents: the emulator's storage does not reach it, start it "
 	      "with more storage");
 }
-END_TEST
 
 static void resize(off_t size)
 {
@@ -343,7 +332,7 @@ static void resize(off_t size)
 	ck_assert_int_eq(truncate(path, size), 0);
 }
 
-START_TEST(file_stays_as_it_is_without_contents)
+TEST(file_stays_as_it_is_without_contents)
 {
 	struct stat st;
 
@@ -352,7 +341,6 @@ START_TEST(file_stays_as_it_is_without_contents)
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(st.st_size, 1);
 }
-END_TEST
 
 static void fill(void)
 {
@@ -362,7 +350,7 @@ static void fill(void)
 	memset(fx_at(0x530000, 0x1000), 4, 0x1000);
 }
 
-START_TEST(to_a_file_and_back)
+TEST(to_a_file_and_back)
 {
 	uint8_t expected[0x21000], *found = fx_at(0x500000, 0x31000);
 	FILE *file;
@@ -384,10 +372,9 @@ START_TEST(to_a_file_and_back)
 	ck_assert_uint_eq(found[0x20000], 9);
 	ck_assert_uint_eq(found[0x2ffff], 9);
 }
-END_TEST
 
 /* Larger than what is moved at once: 2 MiB. */
-START_TEST(large_segment_to_a_file_and_back)
+TEST(large_segment_to_a_file_and_back)
 {
 	const size_t size = 0x200000;
 	uint8_t *found = fx_at(0x800000, size), *expected = malloc(size);
@@ -401,9 +388,8 @@ START_TEST(large_segment_to_a_file_and_back)
 	ck_assert_mem_eq(found, expected, size);
 	free(expected);
 }
-END_TEST
 
-START_TEST(files_that_do_not_fit)
+TEST(files_that_do_not_fit)
 {
 	char expected[256];
 
@@ -422,7 +408,6 @@ START_TEST(files_that_do_not_fit)
 	ck_assert_str_eq(err, "segment INSIDE has no contents: it overlaps the guest's storage, "
 			      "move one of them");
 }
-END_TEST
 
 /* Somebody else cuts the file off while so many pieces of storage are looked up. */
 static void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
@@ -435,7 +420,7 @@ static void *map_and_cut(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	return map(opaque, cpu, addr, len);
 }
 
-START_TEST(file_that_becomes_shorter)
+TEST(file_that_becomes_shorter)
 {
 	char before[256], meanwhile[256];
 	unsigned int counts[2] = { 0, 0 };
@@ -459,9 +444,8 @@ START_TEST(file_that_becomes_shorter)
 	ck_assert_uint_gt(counts[0], 0);
 	ck_assert_uint_gt(counts[1], 0);
 }
-END_TEST
 
-START_TEST(files_that_fail)
+TEST(files_that_fail)
 {
 	fails(dcss_from_file(fx.cp, "MULTI", "/nonexistent/file", err, sizeof(err)),
 	      "segment MULTI cannot be read from /nonexistent/file: No such file or directory");
@@ -474,10 +458,9 @@ START_TEST(files_that_fail)
 	fails(dcss_from_file(fx.cp, "NONE", path, err, sizeof(err)),
 	      "segment NONE does not exist: define it first");
 }
-END_TEST
 
 /* Whoever opened it as other files are would wait for the other end: the machine would stand still. */
-START_TEST(fifo)
+TEST(fifo)
 {
 	char expected[2][160];
 	int reader;
@@ -497,16 +480,14 @@ START_TEST(fifo)
 	close(reader);
 	ck_assert_uint_eq(*fx_at(0x500000, 1), 1);
 }
-END_TEST
 
-START_TEST(small_file_on_a_full_disk)
+TEST(small_file_on_a_full_disk)
 {
 	/* One page stays in the stream's buffer until the file is closed. */
 	ck_assert_int_eq(define("ONE", 0x600, 0x600), 0);
 	fails(dcss_to_file(fx.cp, "ONE", "/dev/full", err, sizeof(err)),
 	      "segment ONE cannot be written to /dev/full: No space left on device");
 }
-END_TEST
 
 static struct cp *create(const char *segment)
 {
@@ -521,7 +502,7 @@ static struct cp *create(const char *segment)
 	return cp;
 }
 
-START_TEST(initial_contents)
+TEST(initial_contents)
 {
 	char text[128];
 	struct cp *cp;
@@ -537,37 +518,4 @@ START_TEST(initial_contents)
 	ck_assert_ptr_null(create("B 600-620 EN FILE=/nonexistent/file"));
 	ck_assert_str_eq(err, "segment B cannot be read from /nonexistent/file: No such file or "
 			      "directory");
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("dcss");
-	TCase *tc = tcase_create("dcss");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, from_the_configuration);
-	tcase_add_test(tc, define_save_purge);
-	tcase_add_test(tc, restricted_skeleton_becomes_restricted);
-	tcase_add_test(tc, wrong_definitions);
-	tcase_add_test(tc, as_many_as_there_is_room_for);
-	tcase_add_test(tc, file_numbers_start_again);
-	tcase_add_test(tc, purge_waits_for_the_last_user);
-	tcase_add_loop_test(tc, stores_last_until_purge, 0, 4 * (int)(sizeof(types) / sizeof(types[0])));
-	tcase_add_test(tc, saved_while_loaded);
-	tcase_add_test(tc, saved_and_purged_while_loaded);
-	tcase_add_test(tc, contents_survive_a_reset);
-	tcase_add_loop_test(tc, mapping, 0, sizeof(maps) / sizeof(maps[0]));
-	tcase_add_test(tc, no_contents);
-	tcase_add_test(tc, file_stays_as_it_is_without_contents);
-	tcase_add_test(tc, to_a_file_and_back);
-	tcase_add_test(tc, large_segment_to_a_file_and_back);
-	tcase_add_test(tc, files_that_do_not_fit);
-	tcase_add_test(tc, file_that_becomes_shorter);
-	tcase_add_test(tc, files_that_fail);
-	tcase_add_test(tc, fifo);
-	tcase_add_test(tc, small_file_on_a_full_disk);
-	tcase_add_test(tc, initial_contents);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

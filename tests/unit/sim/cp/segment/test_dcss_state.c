@@ -23,6 +23,8 @@ static void teardown(void)
 	fx_teardown();
 }
 
+CASE("state", setup, teardown);
+
 static void save(void)
 {
 	dcss_part.state(fx.cp, &image);
@@ -38,7 +40,7 @@ static bool load(void)
 	return !image.failed;
 }
 
-START_TEST(everything_comes_back)
+TEST(everything_comes_back)
 {
 	struct cp_segment_config c = { .name = "NEW", .ranges = 1, .restricted = true,
 				       .range = { { 0x600, 0x600, DCSS_SN } } };
@@ -71,9 +73,8 @@ START_TEST(everything_comes_back)
 	ck_assert_uint_eq(*fx_at(0x511fff, 1), 0x22);
 	ck_assert_uint_eq(*fx_at(0x600000, 1), 0x33);
 }
-END_TEST
 
-START_TEST(empty_pages_cost_a_byte)
+TEST(empty_pages_cost_a_byte)
 {
 	size_t empty;
 
@@ -85,9 +86,8 @@ START_TEST(empty_pages_cost_a_byte)
 	save();
 	ck_assert_uint_eq(image.len, empty + CP_PAGE_SIZE);
 }
-END_TEST
 
-START_TEST(image_cut_anywhere)
+TEST_LOOP(image_cut_anywhere, 0, 2)
 {
 	size_t len;
 
@@ -101,10 +101,9 @@ START_TEST(image_cut_anywhere)
 	}
 	ck_assert(load());
 }
-END_TEST
 
 /* What has been defined and loaded since is gone, and can be defined again. */
-START_TEST(segment_that_the_image_lacks)
+TEST(segment_that_the_image_lacks)
 {
 	struct cp_segment_config c = { .name = "NEW", .ranges = 1,
 				       .range = { { 0x600, 0x600, DCSS_SN } } };
@@ -123,7 +122,6 @@ START_TEST(segment_that_the_image_lacks)
 		ck_assert_int_eq(cp_page_access(fx.cp, 0x600000), CP_ACCESS_NONE);
 	}
 }
-END_TEST
 
 /* Where an image of the segments has what. */
 enum {
@@ -154,7 +152,7 @@ static const struct { unsigned int offset; uint8_t value; } damage[] = {
 	{ CLASS, 'P' }, { CLASS, 0 },
 };
 
-START_TEST(damaged_image)
+TEST_EACH(damaged_image, damage)
 {
 	struct dcss_table before = *fx.cp->dcss;
 
@@ -165,9 +163,8 @@ START_TEST(damaged_image)
 	ck_assert(!load());
 	ck_assert_mem_eq(fx.cp->dcss, &before, offsetof(struct dcss_table, saved));
 }
-END_TEST
 
-START_TEST(skeleton_in_use)
+TEST(skeleton_in_use)
 {
 	save();
 	image.data[USERS + 3] = 1;
@@ -177,10 +174,9 @@ START_TEST(skeleton_in_use)
 	ck_assert(load());
 	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->cls, DCSS_SKELETON);
 }
-END_TEST
 
 /* The guest has stored into a segment; SAVESEG has been given; it stores again. */
-START_TEST(kept_aside)
+TEST(kept_aside)
 {
 	struct cp_segment_config c = { .name = "MULTI", .ranges = 1,
 				       .range = { { 0x500, 0x511, DCSS_EW } } };
@@ -208,9 +204,8 @@ START_TEST(kept_aside)
 	image.data[KEPT_ASIDE] = 1;
 	ck_assert(!load());
 }
-END_TEST
 
-START_TEST(contents_without_frames)
+TEST(contents_without_frames)
 {
 	save();
 	/* The last byte says that FAR, the last segment, has none. */
@@ -218,10 +213,9 @@ START_TEST(contents_without_frames)
 	image.data[image.len - 1] = 1;
 	ck_assert(!load());
 }
-END_TEST
 
 /* The guest has no segment loaded where the emulator has no storage. */
-START_TEST(loaded_without_frames)
+TEST(loaded_without_frames)
 {
 	/* From its name on, of a segment of one range. */
 	enum { FAR_LOADED = 22, FAR_USERS = 25 /* 4 */ };
@@ -234,24 +228,4 @@ START_TEST(loaded_without_frames)
 	ck_assert(load());
 	far[FAR_LOADED] = 1;
 	ck_assert(!load());
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("dcss state");
-	TCase *tc = tcase_create("state");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, everything_comes_back);
-	tcase_add_test(tc, empty_pages_cost_a_byte);
-	tcase_add_loop_test(tc, image_cut_anywhere, 0, 2);
-	tcase_add_test(tc, segment_that_the_image_lacks);
-	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
-	tcase_add_test(tc, skeleton_in_use);
-	tcase_add_test(tc, kept_aside);
-	tcase_add_test(tc, contents_without_frames);
-	tcase_add_test(tc, loaded_without_frames);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -5,7 +5,11 @@
 #include "spool_check.h"
 #include "state_check.h"
 
-START_TEST(a_punched_file)
+FX_REPLAY_TRACES;
+
+CASE("spool", spool_setup, fx_teardown);
+
+TEST(a_punched_file)
 {
 	struct spool_file_info info;
 	uint8_t records[240];
@@ -31,10 +35,9 @@ START_TEST(a_punched_file)
 	ck_assert_int_eq(spool_records(fx.cp, "LINUX001", SPOOL_PUN, 1, 2, records, 240), 1);
 	ck_assert_int_eq(spool_records(fx.cp, "LINUX001", SPOOL_PUN, 2, 0, records, 240), -1);
 }
-END_TEST
 
 /* What is punched TO somebody's reader is read there card by card, and is gone at its end. */
-START_TEST(from_punch_to_reader)
+TEST(from_punch_to_reader)
 {
 	char text[133];
 	struct cp_unit_io io;
@@ -57,10 +60,9 @@ START_TEST(from_punch_to_reader)
 	ck_assert_uint_eq(io.status, 0x0e);
 	ck_assert_uint_eq(io.sense, 0x40);
 }
-END_TEST
 
 /* Linux asks for 01, other programs move the paper; commands there are none of are rejected. */
-START_TEST(commands_of_devices)
+TEST(commands_of_devices)
 {
 	static const struct {
 		uint16_t device;
@@ -82,10 +84,9 @@ START_TEST(commands_of_devices)
 		ck_assert_int_eq(cp_unit_way(fx.cp, commands[i].device, commands[i].command),
 				 commands[i].way);
 }
-END_TEST
 
 /* Moving the paper is in the file, but is no record. */
-START_TEST(a_printed_file)
+TEST(a_printed_file)
 {
 	uint8_t records[3 * 132];
 
@@ -102,9 +103,8 @@ START_TEST(a_printed_file)
 	ck_assert_uint_eq(records[131], 0x40);
 	ck_assert_uint_eq(records[132], 0x81);
 }
-END_TEST
 
-START_TEST(classes_and_hold)
+TEST(classes_and_hold)
 {
 	spool_send("HELD", "held", 'A', true);
 	spool_send("B", "class b", 'B', false);
@@ -121,9 +121,8 @@ START_TEST(classes_and_hold)
 	ck_guest("CLOSE RDR", 0, "");
 	ck_assert_uint_eq(spool_files(), 1);
 }
-END_TEST
 
-START_TEST(a_full_spool)
+TEST(a_full_spool)
 {
 	char line[81];
 	unsigned int cards = 0;
@@ -151,10 +150,9 @@ START_TEST(a_full_spool)
 		 "PUN FILE 0002 SENT TO   LINUX001 PUN AS  0002 RECS 0001 CPY  001 A "
 		 "NOHOLD NOKEEP\n");
 }
-END_TEST
 
 /* A file that is being read goes back to its queue; one that is being written stays open. */
-START_TEST(a_reset)
+TEST(a_reset)
 {
 	spool_send("A", "again", 'A', false);
 	ck_card("again");
@@ -164,10 +162,9 @@ START_TEST(a_reset)
 	ck_assert(spool_info("LINUX001", SPOOL_PUN, 2).open);
 	ck_card("again");
 }
-END_TEST
 
 /* A guest without SPOOL statements has no spool. */
-START_TEST(no_spool)
+TEST(no_spool)
 {
 	fx_teardown();
 	fx_setup();
@@ -176,7 +173,6 @@ START_TEST(no_spool)
 	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 0);
 	ck_guest("QUERY RDR ALL", 0, "NO RDR FILES\n");
 }
-END_TEST
 
 static void a_state_with_files(void)
 {
@@ -196,7 +192,7 @@ static void a_state_with_files(void)
 		 "TAG DEV 00E to whom it may concern", 0, "");
 }
 
-START_TEST(a_saved_state)
+TEST(a_saved_state)
 {
 	size_t len, again_len;
 	uint8_t *image, *again;
@@ -231,10 +227,9 @@ START_TEST(a_saved_state)
 	ck_guest("Q RDR", 0, "ORIGINID FILE CLASS RECORDS  CPY HOLD FORM     DEST     KEEP MSG\n"
 			     "OPERATOR 0002 B PUN 00000001 001 USER STANDARD OFF      OFF  OFF\n");
 }
-END_TEST
 
 /* In the middle of a second page, which lies elsewhere after loading. */
-START_TEST(a_place_that_is_saved)
+TEST(a_place_that_is_saved)
 {
 	static char cards[50 * 80 + 1];
 	uint8_t *image;
@@ -255,10 +250,9 @@ START_TEST(a_place_that_is_saved)
 	unit_read(text);
 	ck_assert_int_eq(strncmp(text, "45", 2), 0);
 }
-END_TEST
 
 /* A byte of the part changed: refused, or another spool that can be saved again. */
-START_TEST(damaged_states)
+TEST(damaged_states)
 {
 	size_t len, from, again_len;
 	uint8_t *image, *again;
@@ -282,32 +276,4 @@ START_TEST(damaged_states)
 	}
 	free(image);
 	ck_assert_uint_gt(refused, 5);
-}
-END_TEST
-
-static Suite *spool_suite(void)
-{
-	Suite *suite = suite_create("spool");
-	TCase *tc = tcase_create("spool");
-
-	tcase_add_checked_fixture(tc, spool_setup, fx_teardown);
-	tcase_set_timeout(tc, 300);
-	tcase_add_test(tc, a_punched_file);
-	tcase_add_test(tc, from_punch_to_reader);
-	tcase_add_test(tc, commands_of_devices);
-	tcase_add_test(tc, a_printed_file);
-	tcase_add_test(tc, classes_and_hold);
-	tcase_add_test(tc, a_full_spool);
-	tcase_add_test(tc, a_reset);
-	tcase_add_test(tc, no_spool);
-	tcase_add_test(tc, a_saved_state);
-	tcase_add_test(tc, a_place_that_is_saved);
-	tcase_add_test(tc, damaged_states);
-	suite_add_tcase(suite, tc);
-	return suite;
-}
-
-int main(void)
-{
-	return fx_run_and_replay(spool_suite());
 }

@@ -44,7 +44,11 @@ static void arm(enum fault_point point, enum fault_kind kind, uint32_t value, ui
 	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
 }
 
-START_TEST(devices_and_their_records)
+FX_REPLAY_TRACES;
+
+CASE("three devices", spool_setup, fx_teardown);
+
+TEST(devices_and_their_records)
 {
 	const struct cp_config *config = &fx.config;
 
@@ -55,7 +59,6 @@ START_TEST(devices_and_their_records)
 	ck_assert_uint_eq(cp_unit_at(config, 2)->device, PRINTER);
 	ck_assert_ptr_null(cp_unit_at(config, 3));
 }
-END_TEST
 
 /* The codes of the 1403 (GA24-3312) and the 2540 (GA21-9033) at the ends of their ranges. */
 static const struct {
@@ -76,13 +79,14 @@ static const struct {
 	{ READER, 0x22, CP_UNIT_REJECT }, { READER, 0x03, CP_UNIT_REJECT },
 };
 
-START_TEST(ends_of_the_ranges_of_commands)
+TEST_EACH(ends_of_the_ranges_of_commands, ends)
 {
 	ck_assert_int_eq(cp_unit_way(fx.cp, ends[_i].device, ends[_i].command), ends[_i].way);
 }
-END_TEST
 
-START_TEST(how_commands_end)
+CASE("devices", two_readers, fx_teardown);
+
+TEST(how_commands_end)
 {
 	char text[133];
 
@@ -103,7 +107,6 @@ START_TEST(how_commands_end)
 	ck_assert_uint_eq(fx.last_event.value, 0);
 	ck_assert_uint_eq(unit_read(text).status, 0x0e);
 }
-END_TEST
 
 /* The last record of the trace. */
 static const char *last_record(void)
@@ -116,7 +119,7 @@ static const char *last_record(void)
 }
 
 /* It says how the command has ended: sense only if there is some, a record only if one was read. */
-START_TEST(what_the_trace_says)
+TEST(what_the_trace_says)
 {
 	command(PUNCH, 0x01, 80);
 	ck_assert_ptr_nonnull(strstr(last_record(), "\"status\":\"c\""));
@@ -127,9 +130,8 @@ START_TEST(what_the_trace_says)
 	ck_assert_ptr_nonnull(strstr(last_record(), "\"sense\":\"40\""));
 	ck_assert_ptr_nonnull(strstr(last_record(), "\"record\""));
 }
-END_TEST
 
-START_TEST(a_reader_passes_over_files)
+TEST(a_reader_passes_over_files)
 {
 	const uint8_t card[] = { 0x81 };
 	struct spool_put put = {
@@ -159,10 +161,9 @@ START_TEST(a_reader_passes_over_files)
 	ck_ended(command(READER, 0x02, 0), 0x0e, 0x40, 0);
 	ck_ended(command(OTHER_READER, 0x02, 0), 0x0d, 0, 0);
 }
-END_TEST
 
 /* From the beginning again, wherever the reader was in it. */
-START_TEST(a_file_read_again)
+TEST(a_file_read_again)
 {
 	static char cards[161];
 
@@ -179,7 +180,6 @@ START_TEST(a_file_read_again)
 	ck_guest("ORDER RDR 2", 0, "0001 FILE ORDERED\n");
 	ck_card("another");
 }
-END_TEST
 
 /* Settings of the reader, options of CLOSE; is the file there afterwards, and in hold? */
 static const struct {
@@ -215,7 +215,7 @@ static void close_reader(int i)
 	ck_guest(text, 0, "");
 }
 
-START_TEST(a_readers_file_closed)
+TEST_EACH(a_readers_file_closed, closes)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
 	ck_card("a");
@@ -226,10 +226,9 @@ START_TEST(a_readers_file_closed)
 	ck_assert(!spool_info("LINUX001", SPOOL_RDR, 1).open);
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_RDR, 1).user_hold, closes[_i].hold);
 }
-END_TEST
 
 /* A file that was made to be kept is kept, except from PURGE. */
-START_TEST(a_kept_file_closed)
+TEST_EACH(a_kept_file_closed, closes)
 {
 	const bool purged = strstr(closes[_i].options, "PURGE") != NULL;
 
@@ -240,10 +239,9 @@ START_TEST(a_kept_file_closed)
 	close_reader(_i);
 	ck_assert_uint_eq(spool_files(), purged ? 0 : 1);
 }
-END_TEST
 
 /* CONT of the punch: nothing but EOF and PURGE ends the file. */
-START_TEST(a_punch_that_goes_on)
+TEST(a_punch_that_goes_on)
 {
 	ck_guest("CLOSE D", 0, "");
 	ck_guest("SPOOL D CONT", 0, "");
@@ -262,10 +260,9 @@ START_TEST(a_punch_that_goes_on)
 	ck_assert_uint_eq(punch("c"), 0x0c);
 	ck_assert_uint_eq(spool_info("LINUX001", SPOOL_PUN, 2).records, 1);
 }
-END_TEST
 
 /* The receiver is told on its console what comes from somebody else, and only that. */
-START_TEST(what_the_receiver_is_told)
+TEST(what_the_receiver_is_told)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
 	ck_guest("TRANSFER RDR 1 TO OPERATOR", 0, "0001 FILE TRANSFERRED\n");
@@ -288,10 +285,9 @@ START_TEST(what_the_receiver_is_told)
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 2);
 	ck_assert_str_eq(fx.last[CP_EVENT_SPOOL].text, "RDR");
 }
-END_TEST
 
 /* One's own queue has room for a file that is there already. */
-START_TEST(the_last_file_that_a_user_may_have)
+TEST(the_last_file_that_a_user_may_have)
 {
 	spool_limits(fx.cp, SPOOL_PAGES, 1);
 	ck_assert_uint_eq(punch("a"), 0x0c);
@@ -301,9 +297,8 @@ START_TEST(the_last_file_that_a_user_may_have)
 	ck_ended(command(PRINTER, 0x01, 5), 0x0e, 0x40, 0);
 	ck_assert_uint_eq(spool_files(), 1);
 }
-END_TEST
 
-START_TEST(faults_at_an_offset_beyond_the_record)
+TEST(faults_at_an_offset_beyond_the_record)
 {
 	uint8_t record[160];
 	struct cp_unit_io io;
@@ -322,10 +317,9 @@ START_TEST(faults_at_an_offset_beyond_the_record)
 	for (unsigned int i = 0; i < 80; i++)
 		ck_assert_uint_eq(io.data[i], i == 7 ? 0x8e : i == 79 ? 0x71 : 0x81);
 }
-END_TEST
 
 /* A device that fails leaves the file as it was, and has nothing in its record. */
-START_TEST(faults_that_end_a_command)
+TEST(faults_that_end_a_command)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
 	arm(FAULT_SPOOL_READ, FAULT_RC, 0x08, 0);
@@ -338,7 +332,6 @@ START_TEST(faults_that_end_a_command)
 	ck_ended(command(PUNCH, 0x01, 80), 0x0c, 0, 80);
 	ck_assert_uint_eq(spool_files(), 1);
 }
-END_TEST
 
 /* Punch 50 cards, two pages, and close the file with its copy. */
 static void punch_twice(void)
@@ -353,7 +346,7 @@ static void punch_twice(void)
 	run_as(CPCMD_GUEST, "CLOSE D NAME name type", 0);
 }
 
-START_TEST(a_file_that_comes_twice)
+TEST(a_file_that_comes_twice)
 {
 	static uint8_t first[50 * 80], second[50 * 80];
 	struct spool_file_info info;
@@ -380,10 +373,9 @@ START_TEST(a_file_that_comes_twice)
 	ck_guest("PURGE PUN 2", 0, "0001 FILE PURGED\n");
 	ck_assert_uint_eq(spool_use(fx.cp).pages, 0);
 }
-END_TEST
 
 /* Of the copy nothing is left for which there is no room. */
-START_TEST(a_file_that_cannot_come_twice)
+TEST_LOOP(a_file_that_cannot_come_twice, 0, 2)
 {
 	spool_limits(fx.cp, _i ? SPOOL_PAGES : 3, _i ? 1 : 9999);
 	punch_twice();
@@ -391,35 +383,4 @@ START_TEST(a_file_that_cannot_come_twice)
 	ck_assert_uint_eq(spool_use(fx.cp).files, 1);
 	ck_assert_uint_eq(spool_use(fx.cp).pages, 2);
 	ck_assert_uint_eq(spool_info("LINUX001", SPOOL_PUN, 1).records, 50);
-}
-END_TEST
-
-int main(void)
-{
-	const int many = (int)(sizeof(closes) / sizeof(closes[0]));
-	Suite *suite = suite_create("spool device");
-	TCase *tc = tcase_create("devices");
-
-	tcase_add_checked_fixture(tc, two_readers, fx_teardown);
-	tcase_add_test(tc, how_commands_end);
-	tcase_add_test(tc, what_the_trace_says);
-	tcase_add_test(tc, a_reader_passes_over_files);
-	tcase_add_test(tc, a_file_read_again);
-	tcase_add_loop_test(tc, a_readers_file_closed, 0, many);
-	tcase_add_loop_test(tc, a_kept_file_closed, 0, many);
-	tcase_add_test(tc, a_punch_that_goes_on);
-	tcase_add_test(tc, what_the_receiver_is_told);
-	tcase_add_test(tc, the_last_file_that_a_user_may_have);
-	tcase_add_test(tc, faults_at_an_offset_beyond_the_record);
-	tcase_add_test(tc, faults_that_end_a_command);
-	tcase_add_test(tc, a_file_that_comes_twice);
-	tcase_add_loop_test(tc, a_file_that_cannot_come_twice, 0, 2);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("three devices");
-	tcase_add_checked_fixture(tc, spool_setup, fx_teardown);
-	tcase_add_test(tc, devices_and_their_records);
-	tcase_add_loop_test(tc, ends_of_the_ranges_of_commands, 0,
-			    sizeof(ends) / sizeof(ends[0]));
-	suite_add_tcase(suite, tc);
-	return fx_run_and_replay(suite);
 }

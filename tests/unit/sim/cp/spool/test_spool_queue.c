@@ -34,8 +34,10 @@ static void ck_nth(unsigned int index, const char *owner, enum spool_queue queue
 	ck_assert_uint_eq(info.id, id);
 }
 
+CASE("queues", spool_setup, fx_teardown);
+
 /* Numbers are a user's; each command sees the files of one user and one queue. */
-START_TEST(queues_of_several_users)
+TEST(queues_of_several_users)
 {
 	ck_assert_int_eq(put(OTHER, SPOOL_RDR, 80, 8), 1);
 	ck_assert_int_eq(put(OTHER, SPOOL_RDR, 80, 8), 2);
@@ -63,10 +65,9 @@ START_TEST(queues_of_several_users)
 	ck_operator("PURGE RDR 1", 0, "0001 FILE PURGED\n");
 	ck_assert_int_eq(put(OTHER, SPOOL_RDR, 80, 8), 1);
 }
-END_TEST
 
 /* Behind those on queues come those that are being written, by the order in which they began. */
-START_TEST(files_that_are_being_written)
+TEST(files_that_are_being_written)
 {
 	struct spool_file_info info;
 
@@ -86,7 +87,6 @@ START_TEST(files_that_are_being_written)
 	ck_assert_int_eq(nth(3).device, SPOOL_PRT);
 	ck_assert_int_eq(nth(1).device, SPOOL_PUN);
 }
-END_TEST
 
 static const struct {
 	const char *text;
@@ -97,7 +97,7 @@ static const struct {
 };
 
 /* Each text of a request by itself: its file is there, or nothing is. */
-START_TEST(texts_of_a_request)
+TEST_EACH(texts_of_a_request, fields)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		struct spool_put request = {
@@ -128,20 +128,18 @@ START_TEST(texts_of_a_request)
 		spool_purge(fx.cp, &fx.cp->spool->file[0]);
 	}
 }
-END_TEST
 
 /* The number of a file, or 0, is in the trace. */
-START_TEST(numbers_in_the_trace)
+TEST(numbers_in_the_trace)
 {
 	ck_assert_int_eq(put("BOB", SPOOL_RDR, 80, 8), 1);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"id\":1"));
 	ck_assert_int_eq(put("TOOLONGID", SPOOL_RDR, 80, 8), -1);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"id\":0"));
 }
-END_TEST
 
 /* As many records as there is room for, the last one with blanks behind it. */
-START_TEST(records_that_fit)
+TEST(records_that_fit)
 {
 	uint8_t to[9];
 
@@ -159,9 +157,8 @@ START_TEST(records_that_fit)
 	ck_assert_int_eq(spool_records(fx.cp, "EVE", SPOOL_RDR, 1, 0, to, 9), -1);
 	ck_assert_int_eq(spool_records(fx.cp, "BOB", SPOOL_RDR, 2, 0, to, 9), -1);
 }
-END_TEST
 
-START_TEST(limits_that_are_too_high)
+TEST(limits_that_are_too_high)
 {
 	spool_limits(fx.cp, SPOOL_PAGES + 1, SPOOL_MAX_ID + 1);
 	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 8192);
@@ -172,10 +169,9 @@ START_TEST(limits_that_are_too_high)
 	ck_assert_int_eq(put("BOB", SPOOL_RDR, 80, 0), -1);
 	ck_assert_str_eq(err, "BOB cannot have more files");
 }
-END_TEST
 
 /* A request that does not fit leaves nothing behind. */
-START_TEST(no_room_for_a_request)
+TEST(no_room_for_a_request)
 {
 	spool_limits(fx.cp, 0, 9999);
 	ck_assert_int_eq(put("BOB", SPOOL_RDR, 80, 8), -1);
@@ -193,10 +189,9 @@ START_TEST(no_room_for_a_request)
 	ck_assert_int_eq(put("BOB", SPOOL_PUN, 80, 8), 1);
 	ck_assert_uint_eq(spool_use(fx.cp).pages, 2);
 }
-END_TEST
 
 /* The system's files, of which one user has all but one: to the last slot. */
-START_TEST(as_many_files_as_there_can_be)
+TEST(as_many_files_as_there_can_be)
 {
 	ck_assert_int_eq(put("EVE", SPOOL_RDR, 80, 0), 1);
 	for (int i = 1; i < (int)SPOOL_MAX_FILES; i++)
@@ -230,7 +225,6 @@ START_TEST(as_many_files_as_there_can_be)
 	spool_limits(fx.cp, SPOOL_PAGES, 1024);
 	ck_assert_int_eq(put("BOB", SPOOL_RDR, 80, 0), 1024);
 }
-END_TEST
 
 /* Records of 1 byte take 16, so a page has 253 of them. */
 #define RECORDS_OF_A_PAGE 253u
@@ -245,7 +239,7 @@ static unsigned int fill_all(struct spool_file *file)
 	return records;
 }
 
-START_TEST(every_page)
+TEST(every_page)
 {
 	struct spool_file *one = spool_new(fx.cp, "ONE", SPOOL_PUN);
 	struct spool_file *two = spool_new(fx.cp, "TWO", SPOOL_PUN);
@@ -277,10 +271,9 @@ START_TEST(every_page)
 	one = spool_new(fx.cp, "ONE", SPOOL_PUN);
 	ck_assert_uint_eq(fill_all(one), SPOOL_PAGES * RECORDS_OF_A_PAGE);
 }
-END_TEST
 
 /* What is in a page beside its records: nothing of the file that had it before. */
-START_TEST(a_page_used_again)
+TEST(a_page_used_again)
 {
 	struct spool_file *file = spool_new(fx.cp, "ONE", SPOOL_PRT);
 	static const uint8_t nothing[CP_PAGE_SIZE];
@@ -301,26 +294,4 @@ START_TEST(a_page_used_again)
 	ck_assert_mem_eq(page + 41, nothing, CP_PAGE_SIZE - 41);
 	ck_assert_uint_eq(file->records, 1);
 	ck_assert_uint_eq(file->fill, 32);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("spool queue");
-	TCase *tc = tcase_create("queues");
-
-	tcase_add_checked_fixture(tc, spool_setup, fx_teardown);
-	tcase_set_timeout(tc, 300);
-	tcase_add_test(tc, queues_of_several_users);
-	tcase_add_test(tc, files_that_are_being_written);
-	tcase_add_loop_test(tc, texts_of_a_request, 0, sizeof(fields) / sizeof(fields[0]));
-	tcase_add_test(tc, numbers_in_the_trace);
-	tcase_add_test(tc, records_that_fit);
-	tcase_add_test(tc, limits_that_are_too_high);
-	tcase_add_test(tc, no_room_for_a_request);
-	tcase_add_test(tc, as_many_files_as_there_can_be);
-	tcase_add_test(tc, every_page);
-	tcase_add_test(tc, a_page_used_again);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

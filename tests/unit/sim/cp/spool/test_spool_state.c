@@ -38,6 +38,8 @@ static void teardown(void)
 	fx_teardown();
 }
 
+CASE("state", setup, teardown);
+
 /* Where the part has what; of a file and of a device: from its beginning. */
 enum {
 	PAGE_LIMIT = 4,		/* 4 */
@@ -259,7 +261,7 @@ static bool part_loads(void)
 	return !state.failed;
 }
 
-START_TEST(a_field_that_is_wrong)
+TEST(a_field_that_is_wrong)
 {
 	for (int i = 0; i < DAMAGES; i++) {
 		ck_assert_uint_eq(number(damage[i].offset, damage[i].size), damage[i].is);
@@ -272,10 +274,9 @@ START_TEST(a_field_that_is_wrong)
 	}
 	ck_card("two");
 }
-END_TEST
 
 /* Settings that are others, but possible. */
-START_TEST(fields_that_are_others)
+TEST(fields_that_are_others)
 {
 	struct spool_file_info info;
 
@@ -297,10 +298,9 @@ START_TEST(fields_that_are_others)
 	ck_assert_str_eq(info.tag, "~ag");
 	ck_assert_int_eq(fx.cp->spool->device[0].spool_class, 'Z');
 }
-END_TEST
 
 /* A file that nobody has open is on a queue. */
-START_TEST(a_file_nowhere)
+TEST(a_file_nowhere)
 {
 	set(PRINTED + QUEUED, 1, 0);
 	set(LINES, 2, 1);
@@ -313,10 +313,9 @@ START_TEST(a_file_nowhere)
 	ck_loads();
 	ck_assert(spool_info("LINUX001", SPOOL_PRT, 3).open);
 }
-END_TEST
 
 /* A file is open at one device. */
-START_TEST(two_devices)
+TEST(two_devices)
 {
 	set(PUNCH_FILE, 2, 0);
 	stretch(PUNCH_PAGE, -2);
@@ -326,10 +325,9 @@ START_TEST(two_devices)
 	set(PUNCH_PAGE, 2, 1);
 	ck_loads();
 }
-END_TEST
 
 /* Behind the last page there is nothing that has been read. */
-START_TEST(behind_the_last_page)
+TEST(behind_the_last_page)
 {
 	set(READER_PAGE, 2, 1);
 	ck_contradicts();
@@ -340,10 +338,9 @@ START_TEST(behind_the_last_page)
 	ck_guest("CLOSE RDR KEEP", 0, "");
 	ck_card("one");
 }
-END_TEST
 
 /* Commands without data fill a page exactly, or there is one too many, or half a record. */
-START_TEST(more_than_a_page)
+TEST(more_than_a_page)
 {
 	const unsigned int commands = 4048 / 8;
 
@@ -381,10 +378,9 @@ START_TEST(more_than_a_page)
 	set(PRINTED + FILL, 2, 0);
 	ck_contradicts();
 }
-END_TEST
 
 /* The place is within its page, not on the one behind it. */
-START_TEST(a_place_on_another_page)
+TEST(a_place_on_another_page)
 {
 	char text[133];
 
@@ -409,7 +405,6 @@ START_TEST(a_place_on_another_page)
 	set(READER_SEEN - FILE_SIZE + 3 + 1 + 4096, 4, 1);
 	ck_loads();
 }
-END_TEST
 
 static void ck_label(const struct spool_label *is, const struct spool_label *was)
 {
@@ -477,7 +472,7 @@ static void set_all(void)
 }
 
 /* Each is after loading what it was, and none is what it became meanwhile. */
-START_TEST(every_field)
+TEST(every_field)
 {
 	static struct spool_file files[6];
 	static uint8_t records[3][160];
@@ -522,10 +517,9 @@ START_TEST(every_field)
 	ck_assert_int_eq(spool_records(fx.cp, "LINUX001", SPOOL_RDR, 1, 0, records[2], 160), 2);
 	ck_assert_uint_eq(records[2][0], 0x96);
 }
-END_TEST
 
 /* What is loaded is saved as the same bytes again. */
-START_TEST(saved_again)
+TEST(saved_again)
 {
 	size_t before_len, after_len;
 	uint8_t *before, *after;
@@ -541,25 +535,4 @@ START_TEST(saved_again)
 	ck_assert_mem_eq(after, before, before_len);
 	free(before);
 	free(after);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("spool state");
-	TCase *tc = tcase_create("state");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 300);
-	tcase_add_test(tc, a_field_that_is_wrong);
-	tcase_add_test(tc, fields_that_are_others);
-	tcase_add_test(tc, a_file_nowhere);
-	tcase_add_test(tc, two_devices);
-	tcase_add_test(tc, behind_the_last_page);
-	tcase_add_test(tc, more_than_a_page);
-	tcase_add_test(tc, a_place_on_another_page);
-	tcase_add_test(tc, every_field);
-	tcase_add_test(tc, saved_again);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -32,6 +32,8 @@ static void start(void)
 	fx.trace_len = 0;
 }
 
+CASE("records", start, fx_teardown);
+
 static json_t *parsed(const char *text)
 {
 	json_error_t error;
@@ -41,7 +43,7 @@ static json_t *parsed(const char *text)
 	return value;
 }
 
-START_TEST(whole_record)
+TEST(whole_record)
 {
 	const uint64_t gr[2] = { 6, 0x1f00 };
 	const struct cp_result cc = { .how = CP_CC, .cc = 0 };
@@ -62,9 +64,8 @@ START_TEST(whole_record)
 				 "\"gr\":[\"6\",\"1f00\"],\"path\":7,\"address\":\"abc\","
 				 "\"ipuser\":\"ff10\",\"cc\":0}");
 }
-END_TEST
 
-START_TEST(results)
+TEST(results)
 {
 	static const struct {
 		struct cp_result result;
@@ -86,9 +87,8 @@ START_TEST(results)
 		ck_assert_str_eq(text + strlen("\"call\":\"x\""), cases[i].tail);
 	}
 }
-END_TEST
 
-START_TEST(any_byte_in_text)
+TEST(any_byte_in_text)
 {
 	char text[256];
 	json_t *record, *value;
@@ -109,9 +109,8 @@ START_TEST(any_byte_in_text)
 	ck_assert_int_eq(memcmp(json_string_value(value) + 127 + 2 * 127, "\xc3\xbf", 2), 0);
 	json_decref(record);
 }
-END_TEST
 
-START_TEST(long_text_says_what_is_left_out)
+TEST(long_text_says_what_is_left_out)
 {
 	char text[1201];
 	json_t *record;
@@ -128,9 +127,8 @@ START_TEST(long_text_says_what_is_left_out)
 	ck_assert_str_eq(shown + 1024, " [176 bytes more]");
 	json_decref(record);
 }
-END_TEST
 
-START_TEST(long_data_is_hashed)
+TEST(long_data_is_hashed)
 {
 	uint8_t bytes[TRACE_DATA_MAX + 1] = { 0 };
 	const char *text;
@@ -146,9 +144,8 @@ START_TEST(long_data_is_hashed)
 	ck_assert_ptr_nonnull(strstr(text, "\"data\":[257,\"86062d4c200833df\"]"));
 	ck_assert_ptr_nonnull(strstr(text, "\"out\":[[\"1000\",\"0000"));
 }
-END_TEST
 
-START_TEST(calls_inside_calls)
+TEST(calls_inside_calls)
 {
 	const struct cp_result one = { .how = CP_CC, .cc = 1 }, done = { .how = CP_DONE };
 
@@ -165,9 +162,8 @@ START_TEST(calls_inside_calls)
 			 "\"call\":\"outer\",\"path\":1,\"call#2\":\"inner\",\"path#2\":2,"
 			 "\"cc#2\":1,\"call#3\":\"third\",\"how#2\":\"done\",\"cc\":1}");
 }
-END_TEST
 
-START_TEST(nothing_outside_a_record)
+TEST(nothing_outside_a_record)
 {
 	trace_number(fx.cp, "path", 1);
 	trace_hex(fx.cp, "path", 1);
@@ -180,10 +176,9 @@ START_TEST(nothing_outside_a_record)
 	trace_end(fx.cp);
 	ck_assert_str_eq(line(), "{\"seq\":1,\"tod\":\"d000000000000000\",\"cpu\":0,\"call\":\"x\"}");
 }
-END_TEST
 
 /* However much a call does, its record is JSON and says how much is left out. */
-START_TEST(overflow_is_counted)
+TEST(overflow_is_counted)
 {
 	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
 	char text[1025];
@@ -209,10 +204,9 @@ START_TEST(overflow_is_counted)
 	ck_assert_int_eq(json_integer_value(json_object_get(record, "cc")), 2);
 	json_decref(record);
 }
-END_TEST
 
 /* The hash of what is left out tells one content from another. */
-START_TEST(overflow_is_hashed)
+TEST(overflow_is_hashed)
 {
 	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
 	char first[24] = "";
@@ -234,10 +228,9 @@ START_TEST(overflow_is_hashed)
 			ck_assert_int_eq(strncmp(first, hash, 16) == 0, run == 1);
 	}
 }
-END_TEST
 
 /* What came after the first that had no room has none, either, though it is short. */
-START_TEST(nothing_behind_the_rest)
+TEST(nothing_behind_the_rest)
 {
 	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
 	json_t *record, *in;
@@ -258,10 +251,9 @@ START_TEST(nothing_behind_the_rest)
 				 (int)json_array_size(in) - 1, 201);
 	json_decref(record);
 }
-END_TEST
 
 /* Input is written only into a record, and only where all of it is wanted. */
-START_TEST(input)
+TEST(input)
 {
 	static const char *const full[] = { "trace-data", "full", NULL };
 	const struct trace_part parts[] = { { "\x01\x02", 2 }, { "\x03", 1 } };
@@ -283,7 +275,6 @@ START_TEST(input)
 	ck_assert_str_eq(strstr(line(), "\"call\""),
 			 "\"call\":\"x\",\"in\":[[\"1000\",null]],\"given\":\"010203\"}");
 }
-END_TEST
 
 static void deaf(struct cp *cp, struct iucv_user *user, void *opaque, const struct iucv_event *event)
 {
@@ -294,7 +285,7 @@ static void deaf(struct cp *cp, struct iucv_user *user, void *opaque, const stru
 }
 
 /* A peer's call: every member of its list, and what has become of it. */
-START_TEST(call_of_a_peer)
+TEST(call_of_a_peer)
 {
 	static const struct iucv_user_ops ops = { .event = deaf };
 	struct iucv_user *user = iucv_user_create(fx.cp, "ALPHA", 8, &ops, NULL);
@@ -333,7 +324,6 @@ START_TEST(call_of_a_peer)
 	ck_assert_int_eq(json_integer_value(json_object_get(record, "pgm")), 6);
 	json_decref(record);
 }
-END_TEST
 
 static int64_t number_in(const char *text, const char *key)
 {
@@ -347,7 +337,7 @@ static int64_t number_in(const char *text, const char *key)
 }
 
 /* The first record says what there is to know before a replay begins. */
-START_TEST(configuration)
+TEST(configuration)
 {
 	json_t *record = parsed(fx.head);
 
@@ -361,10 +351,9 @@ START_TEST(configuration)
 			      cp_config_keys[i]);
 	json_decref(record);
 }
-END_TEST
 
 /* What calls from outside return stands in their records. */
-START_TEST(results_of_calls_from_outside)
+TEST(results_of_calls_from_outside)
 {
 	struct fault_rule rule = fault_rule_new();
 	char err[256];
@@ -393,10 +382,9 @@ START_TEST(results_of_calls_from_outside)
 	ck_assert_int_ne(cp_load(fx.cp, NULL, 0, err, sizeof(err)), 0);
 	ck_assert_int_eq(number_in(line(), "refused"), 1);
 }
-END_TEST
 
 /* How a message ends: what was received, what had no room, and why there is no reply. */
-START_TEST(results_of_messages)
+TEST(results_of_messages)
 {
 	static const struct iucv_user_ops ops = { .event = deaf };
 	struct iucv_user *alpha = iucv_user_create(fx.cp, "ALPHA", 8, &ops, NULL);
@@ -435,10 +423,9 @@ START_TEST(results_of_messages)
 	ck_assert_ptr_nonnull(strstr(text, audit));
 	ck_assert_ptr_null(strstr(text, "received"));
 }
-END_TEST
 
 /* However full a record is, what came of its call is told. */
-START_TEST(results_have_room)
+TEST(results_have_room)
 {
 	static const struct cp_result each[] = {
 		{ .how = CP_CC, .cc = 3 }, { .how = CP_PROGRAM, .pgm = 6 }, { .how = CP_DONE },
@@ -463,10 +450,9 @@ START_TEST(results_have_room)
 		json_decref(record);
 	}
 }
-END_TEST
 
 /* 96 members have names that are told apart: nine of the record's own, one of a result. */
-START_TEST(most_members)
+TEST(most_members)
 {
 	const struct cp_result done = { .how = CP_CC, .cc = 2 };
 
@@ -485,9 +471,8 @@ START_TEST(most_members)
 		json_decref(record);
 	}
 }
-END_TEST
 
-START_TEST(sequence_is_saved)
+TEST(sequence_is_saved)
 {
 	struct state s = { 0 };
 
@@ -512,9 +497,8 @@ START_TEST(sequence_is_saved)
 	ck_assert(s.failed);
 	free(s.data);
 }
-END_TEST
 
-START_TEST(without_a_sink)
+TEST(without_a_sink)
 {
 	const struct cp_host host = {
 		.map = (void *)1, .dirty = (void *)1, .tod = (void *)1, .kick = (void *)1,
@@ -537,10 +521,9 @@ START_TEST(without_a_sink)
 	cp_destroy(cp);
 	ck_assert_uint_eq(fx.trace_len, 0);
 }
-END_TEST
 
 /* Twice as large each time, and never larger than its limit; what is in it stays. */
-START_TEST(buffers_grow)
+TEST(buffers_grow)
 {
 	struct trace_buffer buffer;
 
@@ -574,35 +557,4 @@ START_TEST(buffers_grow)
 	ck_assert(trace_buffer_room(&buffer, 17));
 	ck_assert_uint_eq(buffer.size, 17);
 	free(buffer.text);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("trace");
-	TCase *tc = tcase_create("records");
-
-	tcase_add_checked_fixture(tc, start, fx_teardown);
-	tcase_add_test(tc, whole_record);
-	tcase_add_test(tc, results);
-	tcase_add_test(tc, any_byte_in_text);
-	tcase_add_test(tc, long_text_says_what_is_left_out);
-	tcase_add_test(tc, long_data_is_hashed);
-	tcase_add_test(tc, calls_inside_calls);
-	tcase_add_test(tc, nothing_outside_a_record);
-	tcase_add_test(tc, overflow_is_counted);
-	tcase_add_test(tc, overflow_is_hashed);
-	tcase_add_test(tc, nothing_behind_the_rest);
-	tcase_add_test(tc, input);
-	tcase_add_test(tc, call_of_a_peer);
-	tcase_add_test(tc, configuration);
-	tcase_add_test(tc, results_of_calls_from_outside);
-	tcase_add_test(tc, results_of_messages);
-	tcase_add_test(tc, results_have_room);
-	tcase_add_test(tc, most_members);
-	tcase_add_test(tc, sequence_is_saved);
-	tcase_add_test(tc, without_a_sink);
-	tcase_add_test(tc, buffers_grow);
-	suite_add_tcase(suite, tc);
-	return check_run_suite(suite);
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* main() of a unit test: runs all tests that have registered themselves. */
+#define _GNU_SOURCE
+#include "unit_test.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* By their lines. */
+static struct unit_entry *entries;
+
+void unit_register(struct unit_entry *entry)
+{
+	struct unit_entry **at = &entries;
+
+	while (*at && (*at)->line < entry->line)
+		at = &(*at)->next;
+	entry->next = *at;
+	*at = entry;
+}
+
+/* A mistake in the program's source. */
+static _Noreturn void wrong(int line, const char *what)
+{
+	fprintf(stderr, "%s.c:%d: %s\n", program_invocation_short_name, line, what);
+	exit(EXIT_FAILURE);
+}
+
+void unit_add(TCase *tcase, const TTest *test, int from, int to)
+{
+	if (from >= to)
+		wrong(test->line, "the test has nothing to run for");
+	tcase_add_loop_test(tcase, test, from, to);
+}
+
+/* Adds the case that @first opens; return: the entry behind its tests. */
+static const struct unit_entry *add_case(Suite *suite, const struct unit_entry *first)
+{
+	const struct unit_entry *entry = first->case_name ? first->next : first;
+	TCase *tcase = tcase_create(first->case_name ? first->case_name :
+						       program_invocation_short_name);
+
+	tcase_add_checked_fixture(tcase, first->setup, first->teardown);
+	if (!entry || entry->case_name)
+		wrong(first->line, "no test comes between this CASE and the next");
+	for (; entry && !entry->case_name; entry = entry->next)
+		entry->add(tcase);
+	suite_add_tcase(suite, tcase);
+	return entry;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create(program_invocation_short_name);
+	const struct unit_entry *entry = entries;
+	SRunner *runner;
+	int failed;
+
+	/*
+	 * Seconds that a test may take.  Most take milliseconds, but a busy machine may give them
+	 * no processor for seconds.  Check reads this when a case is created.
+	 */
+	setenv("CK_DEFAULT_TIMEOUT", "300", 0);
+	if (!entry)
+		wrong(1, "there is no TEST");
+	while (entry)
+		entry = add_case(suite, entry);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
