@@ -210,10 +210,10 @@ TEST(sentences)
 	image[IMAGE_MAGIC] = 'X';
 	ck_load_fails(image, len, "it is not a saved CP");
 	image[IMAGE_MAGIC] = 'Z';
-	image[IMAGE_VERSION + 3] = 4;
+	image[IMAGE_VERSION + 3] ^= 1;
 	ck_load_fails(image, len,
 		      "it has the format of another version; save it again with this one");
-	image[IMAGE_VERSION + 3] = 5;
+	image[IMAGE_VERSION + 3] ^= 1;
 	image[IMAGE_LENGTH + 7] ^= 1;
 	ck_load_fails(image, len, "its length is not what its header says; it is incomplete");
 	image[IMAGE_LENGTH + 7] ^= 1;

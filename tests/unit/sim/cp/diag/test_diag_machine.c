@@ -44,9 +44,11 @@ static struct cp_result diag(uint16_t code, uint64_t rx, uint64_t ry)
 	return fx_diag(2, 4, code);
 }
 
+/* CP's codes; each has tests of its own. */
 static const uint16_t ours[] = {
-	0x00, 0x08, 0x0c, 0x10, 0x14, 0x44, 0x64, 0x9c, 0xdc, 0x204, 0x210, 0x224, 0x250, 0x258, 0x260,
-	0x288, 0x2c4, 0x2fc,
+#define DIAG_CODE(digits, what) 0x##digits,
+#include "zvmlab/diag_codes.def"
+#undef DIAG_CODE
 };
 
 TEST_EACH(problem_state, ours)
@@ -59,19 +61,14 @@ TEST_EACH(problem_state, ours)
 
 TEST(other_codes_are_passed_on)
 {
-	unsigned int passed = 0;
-
 	for (uint32_t code = 0; code < 0x10000; code++) {
 		bool own = false;
 
 		for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 			own = own || ours[i] == code;
-		if (own)
-			continue;
-		ck_assert_int_eq(fx_diag(2, 4, (uint16_t)code).how, CP_PASS);
-		passed++;
+		if (!own)
+			ck_assert_int_eq(fx_diag(2, 4, (uint16_t)code).how, CP_PASS);
 	}
-	ck_assert_uint_eq(passed, 0x10000 - 18);
 	ck_assert_uint_eq(fx.trace_len, 0);
 }
 
