@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "replay.h"
+#include "zvmlab/state.h"
 
 struct fixture fx;
 bool fx_replay;
@@ -267,6 +268,30 @@ uint8_t *fx_at(uint64_t addr, size_t len)
 void fx_put_name(uint64_t addr, const char *name)
 {
 	ebcdic_name(fx_at(addr, 8), name);
+}
+
+int fx_arm(const struct fault_rule *rule)
+{
+	char err[256];
+	int id = fault_arm(fx.cp, rule, err, sizeof(err));
+
+	ck_assert_msg(id > 0, "%s", err);
+	return id;
+}
+
+uint8_t *fx_save(size_t *len)
+{
+	uint8_t *image = cp_save(fx.cp, len);
+
+	ck_assert_ptr_nonnull(image);
+	return image;
+}
+
+void fx_load(const uint8_t *image, size_t len)
+{
+	char err[256];
+
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
 }
 
 void fx_declare(unsigned int cpu)

@@ -16,6 +16,7 @@
 #include "unit_test.h"
 #include "zvmlab/cp.h"
 #include "zvmlab/event.h"
+#include "zvmlab/fault.h"
 #include "zvmlab/iucv.h"
 
 /*
@@ -87,6 +88,17 @@ struct cp_result fx_diag(unsigned int r1, unsigned int r3, uint16_t code);
  */
 uint8_t *fx_at(uint64_t addr, size_t len);
 void fx_put_name(uint64_t addr, const char *name);
+
+/* Arm a rule, which CP must accept; return: its number. */
+int fx_arm(const struct fault_rule *rule);
+/* The same for each call at @at on any path, or for those that the members after @what say. */
+#define ck_arm(at, what, ...) \
+	fx_arm(&(const struct fault_rule){ .point = (at), .path = FAULT_ANY_PATH, .kind = (what), \
+					   __VA_ARGS__ })
+
+/* The CP's image, to be freed; load one, which CP must accept. */
+uint8_t *fx_save(size_t *len);
+void fx_load(const uint8_t *image, size_t len);
 
 /* Declare a buffer on @cpu at 0x2000 + cpu * 64 and open all masks. */
 void fx_declare(unsigned int cpu);

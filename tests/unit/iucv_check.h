@@ -183,12 +183,7 @@ static inline const uint8_t *take(enum iucv_type type, uint16_t path)
 static inline void arm(enum fault_point point, enum fault_kind kind, uint32_t value,
 		       uint32_t offset)
 {
-	const struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH,
-					 .when = FAULT_NTH, .n = 1, .times = 1, .kind = kind,
-					 .value = value, .offset = offset };
-	char err[256];
-
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	ck_arm(point, kind, .times = 1, .value = value, .offset = offset);
 }
 
 #endif

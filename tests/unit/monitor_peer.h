@@ -189,11 +189,10 @@ static inline void arm(enum fault_point point, enum fault_kind kind, uint32_t va
 {
 	struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
 				   .times = 1, .kind = kind, .value = value, .offset = offset };
-	char err[256];
 
 	snprintf(point == FAULT_SEGMENT_CONTENT ? rule.name : rule.user, sizeof(rule.user), "%s",
 		 whose);
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	fx_arm(&rule);
 }
 
 static inline uint64_t area_used(enum mon_kind kind)

@@ -278,7 +278,7 @@ TEST(refused_state_keeps_messages)
 	msgid = send_long(alice, bob);
 	write_file(file, "no state at all", 15);
 	ck_assert_ptr_nonnull(strstr(load_state(alice, file), "it is not a saved CP"));
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	image[state_find(image, len, "MON.")] ^= 1;
 	state_sign(image, len);
 	write_file(file, image, len);

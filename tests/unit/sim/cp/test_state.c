@@ -9,9 +9,8 @@ static char err[256];
 
 static uint8_t *save(size_t *len)
 {
-	uint8_t *image = cp_save(fx.cp, len);
+	uint8_t *image = fx_save(len);
 
-	ck_assert_ptr_nonnull(image);
 	return image;
 }
 
@@ -155,7 +154,7 @@ TEST(same_again)
 	ck_assert_uint_eq(image[PAYLOAD + 4], 1);
 	fx_teardown();
 	fx_setup();
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"refused\":0"));
 	again = save(&again_len);
 	ck_assert_uint_eq(again_len, len);
@@ -175,7 +174,7 @@ TEST(damaged)
 		ck_refused(image, len, err, sizeof(err));
 		image[i] ^= 0x10;
 	}
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	free(image);
 }
 
@@ -263,7 +262,7 @@ TEST_LOOP(other_spool_statements, 0, 7)
 	image = save(&len);
 	fx_teardown();
 	fx_setup_with(options);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	options[1] = others[_i];
 	fx_teardown();
 	fx_setup_with(options);
@@ -288,7 +287,7 @@ TEST(eight_spool_statements)
 	image = save(&len);
 	fx_teardown();
 	fx_setup_with(options);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	text[strlen(text) - 2] = 'B';
 	fx_teardown();
 	fx_setup_with(options);
@@ -325,7 +324,7 @@ TEST(refused_changes_nothing)
 	ck_assert_uint_eq(fx_at(FX_SEGMENT_START, 1)[0], 0x77);
 	ck_assert(cp_interrupt_pending(fx.cp, 0));
 	state_sign(image, len);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	ck_assert(!cp_interrupt_pending(fx.cp, 0));
 	ck_assert_uint_eq(fx_at(FX_SEGMENT_START, 1)[0], 0);
 	free(image);
@@ -348,7 +347,7 @@ TEST(storage_that_the_emulator_lacks)
 	ck_refused(image, len, err, sizeof(err));
 	put_be64(at + SECOND_SIZE, 4 * mib);
 	state_sign(image, len);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	put_be64(at + SECOND_START, 1000 * mib);
 	state_sign(image, len);
 	ck_refused(image, len, err, sizeof(err));
@@ -369,7 +368,7 @@ TEST(port_is_told)
 	image = save(&len);
 	fx_teardown();
 	fx_setup();
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	ck_assert(cp_interrupt_pending(fx.cp, 0));
 	ck_assert_uint_ge(fx.kicks[0], 1);
 	ck_assert_uint_ge(fx.storage_changes, 1);
@@ -393,7 +392,7 @@ TEST(random_as_published)
 		ck_assert_uint_eq(cp_random(fx.cp), published[i]);
 	}
 	for (unsigned int i = 5; i-- > 0;) {
-		ck_assert_int_eq(cp_load(fx.cp, images[i], len[i], err, sizeof(err)), 0);
+		fx_load(images[i], len[i]);
 		ck_assert_uint_eq(cp_random(fx.cp), published[i]);
 		free(images[i]);
 	}

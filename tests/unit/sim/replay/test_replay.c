@@ -140,9 +140,8 @@ static void state(void)
 	size_t len;
 
 	ck_assert(dcss_write(fx.cp, segment, 0x1000, data, sizeof(data)));
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	image = fx_save(&len);
+	fx_load(image, len);
 	free(image);
 	a.user = iucv_user_find(fx.cp, "ALPHA");
 	iucv_user_attach(a.user, &note_ops, &a);

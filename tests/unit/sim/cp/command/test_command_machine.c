@@ -89,11 +89,7 @@ TEST(emulator_that_cannot)
 
 TEST(fault)
 {
-	const struct fault_rule rule = { .point = FAULT_MACHINE_REQUEST, .path = FAULT_ANY_PATH,
-					 .when = FAULT_ALWAYS, .times = 1, .kind = FAULT_DROP };
-	char err[256];
-
-	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+	ck_arm(FAULT_MACHINE_REQUEST, FAULT_DROP, .times = 1);
 	ck_operator("LOGOFF", 0, "");
 	ck_asked(0, "");
 	ck_operator("LOGOFF", 0, "");

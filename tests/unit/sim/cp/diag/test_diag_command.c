@@ -237,13 +237,7 @@ TEST(amode_31)
 
 static void arm(enum fault_kind kind, uint32_t value)
 {
-	const struct fault_rule rule = {
-		.point = FAULT_DIAG_COMMAND, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
-		.kind = kind, .value = value,
-	};
-	char err[256];
-
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	ck_arm(FAULT_DIAG_COMMAND, kind, .value = value);
 }
 
 TEST_LOOP(faults, 0, 4)

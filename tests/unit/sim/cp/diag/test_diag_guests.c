@@ -303,11 +303,7 @@ enum { IMAGE_COUNT = 4, IMAGE_NAME = 8, IMAGE_CPU_US = 17, IMAGE_CPUS = IMAGE_CP
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
-	const struct fault_rule rule = {
-		.point = point, .path = FAULT_ANY_PATH, .kind = kind, .value = value, .times = 1,
-	};
-
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(point, kind, .value = value, .times = 1);
 }
 
 TEST(faults)
@@ -647,10 +643,9 @@ TEST_LOOP(descriptions_are_saved, 0, 4)
 	size_t len, at;
 
 	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_assert(guests_forget(fx.cp, "WEB"));
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	fx.tod += 5 << 12;
 	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
 	check_web(fx_at(BUFFER, GUEST_SIZE), 5);
@@ -685,13 +680,12 @@ TEST(two_of_one_name)
 	other.name = "WEC";
 	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
 	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	first = state_find(image, len, "WEB");
 	second = first + state_find(image + first, len - first, "WEC");
 	image[second + 2] = 'D';
 	state_sign(image, len);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	ck_assert(guests_described(fx.cp, "WED") && !guests_described(fx.cp, "WEC"));
 	image[second + 2] = 'B';
 	state_sign(image, len);

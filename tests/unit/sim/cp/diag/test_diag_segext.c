@@ -192,11 +192,7 @@ static struct cp_result call_point(unsigned int i)
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
-	struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH, .name = "MULTI",
-				   .when = FAULT_NTH, .n = 1, .kind = kind, .value = value };
-	char err[256];
-
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	ck_arm(point, kind, .name = "MULTI", .when = FAULT_NTH, .n = 1, .value = value);
 }
 
 TEST_LOOP(faults_instead, 0, 5)

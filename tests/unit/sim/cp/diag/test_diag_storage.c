@@ -184,14 +184,9 @@ static const struct { enum fault_kind kind; uint32_t value; struct cp_result res
 
 TEST_EACH(faults, fault)
 {
-	const struct fault_rule rule = {
-		.point = FAULT_DIAG260_EXTENTS, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
-		.kind = fault[_i].kind, .value = fault[_i].value,
-	};
 	struct cp_result r;
-	char err[256];
 
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	ck_arm(FAULT_DIAG260_EXTENTS, fault[_i].kind, .value = fault[_i].value);
 	fx.gr[2] = LIST;
 	fx.gr[3] = 128;
 	r = query(0x10);

@@ -164,12 +164,7 @@ TEST(beside_the_monitor)
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
-	const struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH,
-					 .when = FAULT_ALWAYS, .times = 1, .kind = kind,
-					 .value = value };
-	char err[256];
-
-	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+	ck_arm(point, kind, .times = 1, .value = value);
 }
 
 TEST(faults)
@@ -203,16 +198,15 @@ TEST(save_load)
 	char err[256];
 
 	set("QUERY TIME", 15);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	/* Nothing of another command is left. */
 	set("QUERY USERID AND MORE", 99);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	ck_assert_uint_eq(fx.timer, fx.tod + 15 * SECOND);
 	ck_assert_str_eq(watchdog_of(fx.cp)->command, "QUERY TIME");
 	wait_for(fx.tod + 15 * SECOND);
 	ck_assert_str_eq(fx.last_text, "QUERY TIME");
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
 	ck_assert_uint_eq(fx.timer, 0);
 	/* Active, conceal, seconds (4), due (8), length, command. */
@@ -246,14 +240,13 @@ TEST_EACH(bombs_in_an_image, members)
 
 	if (members[_i].set)
 		set("Q", 16);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	bomb = image + state_find(image, len, "CBOM") + 4;
 	ck_assert_uint_eq(bomb[members[_i].at], members[_i].is);
 	bomb[members[_i].at] = members[_i].value;
 	state_sign(image, len);
 	if (members[_i].good)
-		ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+		fx_load(image, len);
 	else
 		ck_refused(image, len, err, sizeof(err));
 	free(image);
@@ -267,13 +260,12 @@ TEST(bomb_without_a_time)
 	size_t len;
 
 	set("Q", 16);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	bomb = image + state_find(image, len, "CBOM") + 4;
 	ck_assert_uint_eq(get_be64(bomb + AT_DUE), fx.tod + 16 * SECOND);
 	put_be64(bomb + AT_DUE, 1);
 	state_sign(image, len);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	put_be64(bomb + AT_DUE, 0);
 	state_sign(image, len);
 	ck_refused(image, len, err, sizeof(err));

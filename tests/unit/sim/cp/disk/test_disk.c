@@ -612,15 +612,14 @@ TEST(saved_and_loaded)
 	put_blocks(DISK, 24, 1, 0x24);
 	put_blocks(DISK, 63, 1, 0x63);
 	ck_assert(disk_complete(fx.cp, 2));
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_assert_uint_lt(len, 200000);
 	ck_assert(disk_complete(fx.cp, 1));
 	put_blocks(DISK, 0, 64, 0xff);
 	disk_hold(fx.cp, false);
 	new_list(DISK, false);
 	ck_250(TERM_BIO, 0, 0);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	ck_blocks(DISK, 0, 24, 0);
 	ck_blocks(DISK, 24, 1, 0x24);
@@ -648,8 +647,7 @@ TEST_LOOP(image_with_other_disks, 0, 4)
 	uint8_t *image;
 	size_t len;
 
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "directory", other[_i], "cpus", "2", NULL });
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
@@ -703,8 +701,7 @@ TEST_EACH(damaged_image, damage)
 	disk_hold(fx.cp, true);
 	put_request(DISK, 1, true);
 	ck_250(RW_BIO, 0, 8);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	at = state_find(image, len, "VDSK");
 	ck_assert_uint_eq(get_be32(image + at + IMAGE_BLOCK_SIZE), 512);
 	ck_assert_uint_eq(get_be32(image + at + IMAGE_PAGE), 0);
@@ -728,8 +725,7 @@ TEST(image_with_a_page_of_zeros)
 	size_t len, at;
 
 	put_blocks(DISK, 0, 1, 1);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	at = state_find(image, len, "VDSK");
 	memset(image + at + IMAGE_PAGE + 4, 0, 4096);
 	state_sign(image, len);

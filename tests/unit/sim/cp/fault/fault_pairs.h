@@ -59,13 +59,7 @@ static inline void ck_others_refused(int pairs)
 /* Armed once, for the next call. */
 static inline void arm_pair(int i, uint32_t value, uint32_t offset)
 {
-	const struct fault_rule rule = {
-		.point = pair[i].point, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS, .times = 1,
-		.kind = pair[i].kind, .value = value, .offset = offset,
-	};
-	char err[256];
-
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	ck_arm(pair[i].point, pair[i].kind, .times = 1, .value = value, .offset = offset);
 }
 
 /* The rule has fired. */

@@ -18,14 +18,6 @@ static struct fault_rule send_rule(enum fault_when when, uint32_t n)
 	};
 }
 
-static int arm(const struct fault_rule *rule)
-{
-	int id = fault_arm(fx.cp, rule, err, sizeof(err));
-
-	ck_assert_msg(id > 0, "%s", err);
-	return id;
-}
-
 static void refused(const struct fault_rule *rule, const char *sentence)
 {
 	struct fault_status status;
@@ -51,7 +43,7 @@ static enum fault_kind send_by(const char *name)
 static const char *pattern(const struct fault_rule *rule, unsigned int count)
 {
 	static char text[64];
-	int id = arm(rule);
+	int id = fx_arm(rule);
 
 	ck_assert_uint_lt(count, sizeof(text));
 	for (unsigned int i = 0; i < count; i++)
@@ -161,15 +153,12 @@ TEST(refuses_value)
 	rule.offset = 40;
 	refused(&rule, "offset 40 lies outside the interruption's 40 bytes");
 	rule.offset = 39;
-	ck_assert_int_gt(arm(&rule), 0);
+	ck_assert_int_gt(fx_arm(&rule), 0);
 }
 
 TEST(accepts_long_rc_elsewhere)
 {
-	struct fault_rule rule = { .point = FAULT_DIAG64_LOADSHR, .path = FAULT_ANY_PATH,
-				   .kind = FAULT_RC, .value = 263 };
-
-	arm(&rule);
+	ck_arm(FAULT_DIAG64_LOADSHR, FAULT_RC, .value = 263);
 	ck_assert_uint_eq(check(FAULT_DIAG64_LOADSHR, FAULT_ANY_PATH, "X").value, 263);
 }
 
@@ -206,7 +195,7 @@ TEST(limit_of_rules)
 	struct fault_status status;
 
 	for (int i = 1; i <= FAULT_MAX_RULES; i++)
-		ck_assert_int_eq(arm(&rule), i);
+		ck_assert_int_eq(fx_arm(&rule), i);
 	ck_assert_int_eq(fault_arm(fx.cp, &rule, err, sizeof(err)), -1);
 	ck_assert_str_eq(err,
 			 "128 fault rules are armed, which is the limit; disarm one first");
@@ -214,7 +203,7 @@ TEST(limit_of_rules)
 	ck_assert_int_eq(fault_disarm(fx.cp, 2), 0);
 	ck_assert(fault_status(fx.cp, 1, &status));
 	ck_assert_int_eq(status.id, 3);
-	ck_assert_int_eq(arm(&rule), FAULT_MAX_RULES + 1);
+	ck_assert_int_eq(fx_arm(&rule), FAULT_MAX_RULES + 1);
 	ck_assert(!fault_status(fx.cp, FAULT_MAX_RULES, &status));
 	ck_assert_int_eq(fault_disarm(fx.cp, 0), FAULT_MAX_RULES);
 	ck_assert(!fault_status(fx.cp, 0, &status));
@@ -266,7 +255,7 @@ TEST(filters)
 	rule.path = 5;
 	strcpy(rule.name, "bob");
 	strcpy(rule.user, "linux001");
-	arm(&rule);
+	fx_arm(&rule);
 	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
 	ck_assert_int_eq(send_by("ALICE"), FAULT_NONE);
 	ck_assert_int_eq(check(FAULT_IUCV_SEND, 6, "BOB").kind, FAULT_NONE);
@@ -286,18 +275,18 @@ TEST(agent_is_exempt_unless_named)
 {
 	struct fault_rule rule = send_rule(FAULT_NTH, 1);
 
-	arm(&rule);
+	fx_arm(&rule);
 	ck_assert_int_eq(send_by(CP_AGENT_USERID), FAULT_NONE);
 	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 0);
 	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
 	strcpy(rule.name, CP_AGENT_USERID);
-	arm(&rule);
+	fx_arm(&rule);
 	ck_assert_int_eq(send_by("BOB"), FAULT_NONE);
 	ck_assert_int_eq(send_by(CP_AGENT_USERID), FAULT_RC);
 	fault_disarm(fx.cp, 0);
 	rule.name[0] = '\0';
 	strcpy(rule.user, CP_AGENT_USERID);
-	arm(&rule);
+	fx_arm(&rule);
 	ck_assert_int_eq(send_by("BOB"), FAULT_NONE);
 	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_SEND, &(struct fault_call){
 		.path = 5, .user = CP_AGENT_USERID, .name = "LINUX001" }).kind, FAULT_RC);
@@ -308,11 +297,11 @@ TEST(first_rule_wins_and_all_count)
 	struct fault_rule rule = send_rule(FAULT_NTH, 2);
 	struct fault_status status;
 
-	arm(&rule);
+	fx_arm(&rule);
 	rule.kind = FAULT_CC;
 	rule.value = 2;
 	rule.when = FAULT_ALWAYS;
-	arm(&rule);
+	fx_arm(&rule);
 	ck_assert_int_eq(send_by("BOB"), FAULT_CC);
 	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
 	ck_assert_int_eq(send_by("BOB"), FAULT_CC);
@@ -326,7 +315,7 @@ TEST(reports)
 	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = 9, .kind = FAULT_CORRUPT,
 				   .value = 0x80, .offset = 3 };
 	struct fault_action action;
-	int id = arm(&rule);
+	int id = fx_arm(&rule);
 
 	fx.trace_len = 0;
 	trace_begin(fx.cp, 0, "test");

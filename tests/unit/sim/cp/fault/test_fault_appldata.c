@@ -157,12 +157,8 @@ TEST(others)
 /* A rule may name the product's number; the user is the guest. */
 TEST(by_name)
 {
-	struct fault_rule rule = { .point = FAULT_DIAGDC_START, .path = FAULT_ANY_PATH,
-				   .name = "linuxkr", .user = "linux001", .kind = FAULT_RC,
-				   .value = FAIL_CODE };
-	char err[256];
-
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(FAULT_DIAGDC_START, FAULT_RC, .name = "linuxkr", .user = "linux001",
+	       .value = FAIL_CODE);
 	ck_assert_int_eq(call(DC_START).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 0);
 	put_product(1);

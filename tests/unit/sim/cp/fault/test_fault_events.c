@@ -206,11 +206,7 @@ TEST(other_types)
 
 TEST(filter_by_type)
 {
-	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH,
-				   .kind = FAULT_DROP, .type = IUCV_PATH_QUIESCED };
-	char err[256];
-
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(FAULT_INTERRUPT, FAULT_DROP, .type = IUCV_PATH_QUIESCED);
 	send_numbered(0, 1);
 	ck_call(peer_path(&a, IUCV_QUIESCE, 0, 0), 0, 0);
 	ck_call(peer_path(&a, IUCV_RESUME, 0, 0), 0, 0);
@@ -286,7 +282,6 @@ TEST(several_held_back)
 TEST(saved_and_logged_off)
 {
 	uint8_t *image;
-	char err[256] = "";
 	size_t len;
 
 	iucv_user_attach(a.user, NULL, NULL);
@@ -294,9 +289,8 @@ TEST(saved_and_logged_off)
 	make_message(1);
 	arm(FAULT_PEER_MESSAGE, FAULT_DUPLICATE, 0, 0);
 	make_message(2);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	image = fx_save(&len);
+	fx_load(image, len);
 	free(image);
 	a.count = 0;
 	a.user = iucv_user_find(fx.cp, "ALPHA");

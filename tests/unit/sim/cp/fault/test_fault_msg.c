@@ -122,14 +122,9 @@ TEST(limits)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct fault_rule rule = {
-			.point = FAULT_MSG_CONNECT, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
-			.times = 1, .kind = FAULT_LIMIT, .value = cases[i].value,
-		};
 		uint16_t path;
-		char err[256];
 
-		ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+		ck_arm(FAULT_MSG_CONNECT, FAULT_LIMIT, .times = 1, .value = cases[i].value);
 		path = connect_msg();
 		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + IPMSGLIM), cases[i].granted);
 		ck_cc(on_path(IUCV_SEVER, path, 0), 0);

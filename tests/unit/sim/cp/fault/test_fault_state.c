@@ -16,15 +16,6 @@ static struct fault_rule send_rule(enum fault_when when, uint32_t n)
 	};
 }
 
-static int arm(const struct fault_rule *rule)
-{
-	char err[256];
-	int id = fault_arm(fx.cp, rule, err, sizeof(err));
-
-	ck_assert_msg(id > 0, "%s", err);
-	return id;
-}
-
 static enum fault_kind send_by(const char *name)
 {
 	const struct fault_call call = { .path = 5, .user = "LINUX001", .name = name };
@@ -59,7 +50,7 @@ TEST(saves_and_loads)
 	size_t len;
 	uint8_t *data;
 
-	arm(&rule);
+	fx_arm(&rule);
 	send_by("BOB");
 	send_by("BOB");
 	data = save(&len);
@@ -73,7 +64,7 @@ TEST(saves_and_loads)
 	ck_assert_uint_eq(status.matched, 2);
 	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 2);
 	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
-	ck_assert_int_eq(arm(&rule), 2);
+	ck_assert_int_eq(fx_arm(&rule), 2);
 	free(data);
 }
 
@@ -85,7 +76,7 @@ TEST(damaged_state_changes_nothing)
 	uint8_t *data;
 	size_t len;
 
-	arm(&rule);
+	fx_arm(&rule);
 	data = save(&len);
 	for (size_t cut = 0; cut < len; cut++) {
 		ck_assert(!load(data, cut));

@@ -517,12 +517,7 @@ TEST(list_that_has_gone)
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
-	struct fault_rule rule = fault_rule_new();
-
-	rule.point = point;
-	rule.kind = kind;
-	rule.value = value;
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(point, kind, .value = value);
 }
 
 TEST(faults_of_the_start)
@@ -592,12 +587,11 @@ TEST(saved_and_loaded)
 	put_list("a", 10, 0);
 	hmc_hold(fx.cp, true);
 	ck_assert_uint_eq(diag(GET), 0);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_assert(hmc_complete(fx.cp));
 	ck_told(OK);
 	ck_assert_int_eq(hmc_drive(fx.cp, 0, false, err, sizeof(err)), 0);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	ck_file("a", "more text");
 	ck_file("b", "text");
@@ -619,13 +613,12 @@ TEST(loaded_over_more_files)
 	size_t len;
 
 	put_file("a", "text");
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, false, err, sizeof(err)), 0);
 	/* In the second place now: a file at the drive's first byte. */
 	put_file("b", "more");
 	put_file("a", "other");
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	ck_file("a", "text");
 	ck_assert_ptr_null(hmc_find(fx.cp, "b"));
@@ -641,8 +634,7 @@ static uint8_t *request_image(size_t *len, size_t *at)
 	put_list("a", 10, 3);
 	hmc_hold(fx.cp, true);
 	ck_assert_uint_eq(diag(APPEND), 0);
-	image = cp_save(fx.cp, len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(len);
 	/* Behind two files of 216 bytes each, and their 8 bytes. */
 	*at = state_find(image, *len, "HMC ") + 26 + 2 * 216 + 8;
 	return image;
@@ -683,7 +675,7 @@ TEST_EACH(requests_in_an_image, requests)
 	image[at + requests[_i].offset] = requests[_i].value;
 	state_sign(image, len);
 	if (requests[_i].loads)
-		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		fx_load(image, len);
 	else
 		ck_refused(image, len, err, sizeof(err));
 	free(image);
@@ -701,7 +693,7 @@ TEST_LOOP(interruptions_in_an_image, 0, 4)
 	if (_i > 2) {
 		ck_refused(image, len, err, sizeof(err));
 	} else {
-		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		fx_load(image, len);
 		for (int i = 0; i < _i; i++)
 			ck_told(OK);
 		ck_untold();
@@ -732,7 +724,7 @@ TEST_EACH(places_of_files_in_an_image, places)
 	if (!places[_i].loads) {
 		ck_refused(image, len, err, sizeof(err));
 	} else {
-		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		fx_load(image, len);
 		ck_file("a", places[_i].first ? "more" : "text");
 		ck_file("b", places[_i].first ? "text" : "more");
 	}
@@ -752,10 +744,9 @@ TEST_LOOP(drives_in_an_image, 0, 3)
 		put_file("b", "more");
 		put_file("c", "");
 	}
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_assert_int_eq(hmc_drive(fx.cp, 5, false, err, sizeof(err)), 0);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	ck_assert_uint_eq(hmc_info(fx.cp).bytes, size);
 	ck_assert_uint_eq(hmc_info(fx.cp).used, size > 0 ? 8 : 0);
 	ck_assert(hmc_info(fx.cp).read_only);
@@ -794,8 +785,7 @@ TEST_EACH(damaged_image, damage)
 
 	put_file("a", "text");
 	put_file("b", "more");
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	at = state_find(image, len, "HMC ");
 	ck_assert_uint_eq(get_be64(image + at + IMAGE_ROOM), ROOM);
 	ck_assert_str_eq((char *)image + at + IMAGE_NAME, "a");
@@ -813,8 +803,7 @@ TEST(name_without_an_end)
 	size_t len, at;
 
 	put_file("a", "text");
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	at = state_find(image, len, "HMC ");
 	memset(image + at + IMAGE_NAME, 'x', HMC_MAX_NAME + 1);
 	state_sign(image, len);

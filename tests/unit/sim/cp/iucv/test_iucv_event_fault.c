@@ -87,12 +87,9 @@ TEST(fault_duplicate)
 /* Duplicates that nobody takes are bounded; DESCRIBE does not take them for messages. */
 TEST(fault_duplicates_run_out)
 {
-	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH,
-				   .when = FAULT_ALWAYS, .kind = FAULT_DUPLICATE };
-	char err[256];
 	uint32_t id = 0;
 
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(FAULT_INTERRUPT, FAULT_DUPLICATE);
 	for (int i = 0; i < 70; i++) {
 		id = peer_send(&a, 0, IPRMDATA | IPNORPY, "12345678", 8, NULL, 0);
 		ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, DATA, 8), 0);

@@ -44,18 +44,16 @@ static void into_a_fresh_cp(void)
 	uint8_t *storage = malloc(FX_STORAGE);
 	size_t len, again_len;
 	uint8_t *image, *again;
-	char err[256] = "";
 
 	ck_assert_ptr_nonnull(storage);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	memcpy(storage, fx.storage, FX_STORAGE);
 	fx_teardown();
 	fx_setup_with(options);
 	memcpy(fx.storage, storage, FX_STORAGE);
 	free(storage);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
-	again = cp_save(fx.cp, &again_len);
+	fx_load(image, len);
+	again = fx_save(&again_len);
 	ck_assert_uint_eq(again_len, len);
 	ck_assert_mem_eq(again, image, len);
 	free(image);

@@ -481,7 +481,6 @@ TEST(wrong_selections)
 TEST(saved_and_loaded)
 {
 	struct appldata_info info;
-	char err[256];
 	uint8_t *image;
 	size_t len;
 
@@ -489,12 +488,12 @@ TEST(saved_and_loaded)
 	give("EVENT", "ENABLE APPLDATA USERID LINUX001");
 	ck_assert_uint_eq(dc(DC_START, 1, DC_DATA, 8), 0);
 	ck_assert_uint_eq(dc(DC_CONFIG, 2, DC_DATA + 8, 4024), 0);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	ck_assert_uint_eq(dc(DC_STOP, 1, DC_DATA, 8), 0);
 	ck_assert_uint_eq(dc(DC_START, 3, DC_DATA, 8), 0);
 	give("SAMPLE", "ENABLE APPLDATA ALL");
 	give("EVENT", "DISABLE ALL");
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	ck_assert(appldata_at(fx.cp, 0, &info));
 	ck_assert_uint_eq(info.buffer.product[PRODUCT_RECORD], 1);
@@ -527,7 +526,7 @@ TEST_EACH(images_that_lie, lies)
 
 	ck_assert_uint_eq(dc(DC_START, 1, 0x10, 8), 0);
 	ck_assert_uint_eq(dc(DC_START, 2, DC_DATA, 8), 0);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	at = state_find(image, len, "APPL");
 	if (lies[_i].at == SAVED_ADDRESS)
 		memset(image + at + SAVED_ADDRESS, 0xff, 8);
@@ -547,7 +546,7 @@ TEST(image_with_one_twice)
 
 	ck_assert_uint_eq(dc(DC_START, 1, DC_DATA, 8), 0);
 	ck_assert_uint_eq(dc(DC_START, 2, DC_DATA, 8), 0);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	at = state_find(image, len, "APPL") + 8;
 	memcpy(image + at + SAVED_SIZE, image + at, SAVED_SIZE);
 	state_sign(image, len);

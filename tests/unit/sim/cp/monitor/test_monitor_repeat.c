@@ -147,11 +147,8 @@ TEST(severed_by_a_fault)
 /* Dropped messages count: the repetition comes to its end although nobody replies. */
 TEST(dropped_by_a_fault)
 {
-	struct fault_rule rule = { .point = FAULT_MONITOR_MESSAGE, .path = FAULT_ANY_PATH,
-				   .when = FAULT_ALWAYS, .kind = FAULT_DROP };
-
 	peer_user(0, WANT_SAMPLE, 3);
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(FAULT_MONITOR_MESSAGE, FAULT_DROP);
 	ck_assert_int_eq(repeat(2, 10), 0);
 	ck_assert_uint_eq(peer_info(&peers[0]).delivered, 10);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);

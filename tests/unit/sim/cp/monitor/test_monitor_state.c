@@ -187,13 +187,12 @@ static void change_cp(void)
 {
 	const uint64_t tod = fx.tod, timer = fx.timer;
 	size_t len;
-	uint8_t *image = cp_save(fx.cp, &len);
+	uint8_t *image = fx_save(&len);
 
-	ck_assert_ptr_nonnull(image);
 	fx_teardown();
 	fx_setup();
 	fx.tod = tod;
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	ck_assert_uint_eq(fx.timer, timer);
 	attach_users();
@@ -254,11 +253,10 @@ TEST(settings_come_back)
 		s->partition_pages = 121 + kind;
 		wanted[kind] = *s;
 	}
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	fx_teardown();
 	fx_setup();
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	for (unsigned int kind = 0; kind < 2; kind++) {
 		const struct mon_settings *s = monitor_settings(fx.cp, kind), *w = &wanted[kind];
@@ -307,8 +305,7 @@ TEST(saving_changes_nothing)
 	size_t len;
 
 	first = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	free(image);
 	second = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
 	peer_reply_to(p, peer_last(p));
@@ -357,8 +354,7 @@ TEST_LOOP(lies, 0, 3)
 	uint8_t *image;
 
 	until(states[_i]);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	first = state_find(image, len, "MON.");
 	last = first + 1800 < len - 8 ? first + 1800 : len - 8;
 	fx_teardown();
@@ -370,7 +366,7 @@ TEST_LOOP(lies, 0, 3)
 		fx.trace_len = 0;
 	}
 	state_sign(image, len);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	free(image);
 }
 
@@ -401,8 +397,7 @@ TEST(rings_that_are_too_large)
 	size_t len;
 
 	until(8);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	for (unsigned int kind = 0; kind < MON_KINDS; kind++) {
 		const struct mon_ring *ring = &fx.cp->monitor->area[kind].ring[MON_DATA];
 
@@ -426,8 +421,7 @@ TEST(users_without_a_segment)
 	put_be32(index_and_ring, 0);
 	put_be64(index_and_ring + 4, ring->base);
 	put_be32(index_and_ring + 12, ring->size);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	for (at = state_find(image, len, "MON."); memcmp(image + at, index_and_ring, 16) != 0; at++)
 		ck_assert_uint_lt(at + 16, len);
 	put_be32(image + at, UINT32_MAX);
@@ -435,7 +429,7 @@ TEST(users_without_a_segment)
 	ck_refused(image, len, err, sizeof(err));
 	put_be32(image + at, 0);
 	state_sign(image, len);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	free(image);
 }
 
@@ -448,8 +442,7 @@ TEST(segment_without_users)
 
 	until(1);
 	name = strlen(user->name);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	for (at = state_find(image, len, "MON."); memcmp(image + at, user->name, name) != 0; at++)
 		ck_assert_uint_lt(at + name, len);
 	ck_assert_uint_eq(image[at - 1], true);
@@ -469,13 +462,12 @@ TEST(segment_with_a_user_too_many)
 	until(1);
 	for (uint32_t more = 0; more < 2; more++) {
 		segment->users += more;
-		image = cp_save(fx.cp, &len);
+		image = fx_save(&len);
 		segment->users -= more;
-		ck_assert_ptr_nonnull(image);
 		if (more)
 			ck_refused(image, len, err, sizeof(err));
 		else
-			ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+			fx_load(image, len);
 		free(image);
 	}
 }
@@ -493,8 +485,7 @@ TEST(block_that_has_ended_while_recording)
 	events->lost = 0x12345678;
 	put_be32(lost_and_set, events->lost);
 	put_be16(lost_and_set + 4, events->set);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_lie(image, len, lost_and_set, 7, 1, true);
 	free(image);
 }
@@ -536,8 +527,7 @@ TEST(block_without_room_for_its_end)
 	until(6);
 	event(200);
 	ck_assert_uint_gt(fx.cp->monitor->events.block.size, CP_PAGE_SIZE);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		size_t longer_len = len;
 		uint8_t *longer = with_block(image, &longer_len, ends[i].pos);
@@ -548,7 +538,7 @@ TEST(block_without_room_for_its_end)
 			ck_assert_msg(cp_load(fx.cp, longer, longer_len, err, sizeof(err)) == 0,
 				      "%u: %s", ends[i].pos, err);
 		free(longer);
-		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		fx_load(image, len);
 	}
 	free(image);
 }
@@ -560,8 +550,7 @@ TEST(failure_while_in_use)
 	uint8_t *image;
 
 	until(8);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	image[state_find(image, len, "MON.") + 4] = 2;
 	state_sign(image, len);
 	ck_refused(image, len, err, sizeof(err));

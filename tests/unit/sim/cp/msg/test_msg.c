@@ -301,12 +301,7 @@ TEST(another_path_of_the_service)
 
 static void arm(enum fault_kind kind, uint32_t value)
 {
-	const struct fault_rule rule = { .point = FAULT_MSG_CONNECT, .path = FAULT_ANY_PATH,
-					 .when = FAULT_ALWAYS, .times = 1, .kind = kind,
-					 .value = value };
-	char err[256];
-
-	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+	ck_arm(FAULT_MSG_CONNECT, kind, .times = 1, .value = value);
 }
 
 TEST(not_authorised)
@@ -370,16 +365,14 @@ TEST(save_load)
 	const uint16_t path = connected(3);
 	uint8_t *image;
 	size_t len;
-	char err[256];
 
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_operator("SMSG LINUX001 BC", 0, "");
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	receive(path);
 	receive(path);
 	ck_guest("SET SMSG OFF", 0, "");
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	ck_guest("Q SET", 0, "RUN OFF, SMSG IUCV\n");
 	ck_operator("SMSG LINUX001 DEF", 0, "");
@@ -416,16 +409,14 @@ TEST(state_with_other_tags)
 	const uint16_t path = connected(10);
 	uint8_t *image;
 	size_t len;
-	char err[256];
 
 	for (unsigned int i = 0; i < 4; i++)
 		ck_operator("SMSG LINUX001 A", 0, "");
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	for (unsigned int i = 0; i < 2; i++)
 		put_be32(tag_in(image, len, i + 1), tags[i]);
 	state_sign(image, len);
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	free(image);
 	for (unsigned int i = 0; i < 4; i++)
 		ck_assert_uint_eq(receive(path), 9);

@@ -373,14 +373,7 @@ TEST(as_many_as_there_is_room_for)
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value, uint32_t offset)
 {
-	struct fault_rule rule = fault_rule_new();
-
-	rule.point = point;
-	rule.kind = kind;
-	rule.value = value;
-	rule.offset = offset;
-	rule.times = 1;
-	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_arm(point, kind, .value = value, .offset = offset, .times = 1);
 }
 
 TEST_LOOP(faults_of_the_handshake, 0, 2)
@@ -550,11 +543,10 @@ TEST(saved_and_loaded)
 	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_HELD);
 	ck_assert_int_eq(touch(1, OTHER), CP_PAGE_INITIAL);
 	page_in(fx.cp, PAGE, 1, ANY);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	cp_reset(fx.cp);
 	memset(fx.externals, 0, sizeof(fx.externals));
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	ck_assert_uint_eq(fx.externals[1], 1);
 	ck_assert_uint_eq(fx.externals[2], 1);
 	ck_assert(cp_page_is_out(fx.cp, OTHER));
@@ -601,8 +593,7 @@ TEST_EACH(damaged_image, damage)
 	out(PAGE, false);
 	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
 	ck_external(0, INITIAL, 1);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	at = state_find(image, len, "PAGE");
 	ck_assert_uint_eq(get_be64(image + at + IMAGE_PAGE), PAGE);
 	ck_assert_uint_eq(get_be64(image + at + IMAGE_FAULT_ADDR), PAGE);

@@ -342,12 +342,7 @@ TEST(logoff)
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
-	const struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH,
-					 .when = FAULT_ALWAYS, .times = 1, .kind = kind,
-					 .value = value, .user = "LINUX001", .name = "*ACCOUNT" };
-	char err[256];
-
-	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+	ck_arm(point, kind, .times = 1, .value = value, .user = "LINUX001", .name = "*ACCOUNT");
 }
 
 TEST(fault_connect)
@@ -475,7 +470,6 @@ TEST(save_load)
 	struct rec_sent sent;
 	uint8_t *image;
 	size_t len;
-	char err[256];
 
 	rec_made(REC_ACCOUNT, "0", 1);
 	rec_receive(path, "0");
@@ -483,12 +477,11 @@ TEST(save_load)
 	rec_made(REC_ACCOUNT, "ef", 1);
 	sent = rec_take(path);
 	ck_assert_int_eq(rec_get(&sent, 2), IUCV_SHORT_BUFFER);
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
+	image = fx_save(&len);
 	ck_assert_int_eq(rec_get(&sent, 2), 0);
 	rec_receive(path, "ef");
 	ck_guest("RECORDING ACCOUNT OFF", 0, "Command complete\n");
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 	rec_made(REC_ACCOUNT, "g", 1);
 	ck_assert_int_eq(rec_get(&sent, 2), 0);
 	ck_assert_mem_eq(fx_at(DATA, 2), "cd", 2);
@@ -501,9 +494,8 @@ TEST(save_load)
 /* An image, @at: where the part of the recording services begins in it, after its tag. */
 static uint8_t *saved(size_t *len, uint8_t **at)
 {
-	uint8_t *image = cp_save(fx.cp, len);
+	uint8_t *image = fx_save(len);
 
-	ck_assert_ptr_nonnull(image);
 	*at = image + state_find(image, *len, "CREC") + 4;
 	return image;
 }

@@ -196,16 +196,15 @@ TEST(a_saved_state)
 {
 	size_t len, again_len;
 	uint8_t *image, *again;
-	char err[256];
 
 	a_state_with_files();
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	ck_guest("CLOSE PUN", 0,
 		 "PUN FILE 0003 SENT TO   LINUX001 PUN AS  0003 RECS 0050 CPY  001 A "
 		 "NOHOLD NOKEEP\n");
 	ck_guest("PURGE ALL", 0, "0002 FILES PURGED\n");
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
-	again = cp_save(fx.cp, &again_len);
+	fx_load(image, len);
+	again = fx_save(&again_len);
 	ck_assert_uint_eq(again_len, len);
 	/* The last byte but the trace's own count, which has gone on. */
 	memcpy(again + state_find(again, len, "TRAC") + 4,
@@ -233,7 +232,7 @@ TEST(a_place_that_is_saved)
 {
 	static char cards[50 * 80 + 1];
 	uint8_t *image;
-	char err[256], text[133];
+	char text[133];
 	size_t len;
 
 	spool_send("BEFORE", "x", 'A', true);
@@ -243,9 +242,9 @@ TEST(a_place_that_is_saved)
 	for (unsigned int i = 0; i < 45; i++)
 		unit_read(text);
 	ck_guest("PURGE RDR 1", 0, "0001 FILE PURGED\n");
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	unit_read(text);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx_load(image, len);
 	free(image);
 	unit_read(text);
 	ck_assert_int_eq(strncmp(text, "45", 2), 0);
@@ -260,7 +259,7 @@ TEST(damaged_states)
 	unsigned int refused = 0;
 
 	a_state_with_files();
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	from = state_find(image, len, "CSPL");
 	for (size_t i = from; i < from + 640 && i < len - STATE_CHECKSUM; i += 13) {
 		image[i] ^= 0xff;
@@ -268,8 +267,7 @@ TEST(damaged_states)
 		if (cp_load(fx.cp, image, len, err, sizeof(err)) != 0) {
 			refused++;
 		} else {
-			again = cp_save(fx.cp, &again_len);
-			ck_assert_ptr_nonnull(again);
+			again = fx_save(&again_len);
 			free(again);
 		}
 		image[i] ^= 0xff;

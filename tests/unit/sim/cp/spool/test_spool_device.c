@@ -35,13 +35,7 @@ static void ck_ended(struct cp_unit_io io, uint8_t status, uint8_t sense, uint32
 
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value, uint32_t offset)
 {
-	struct fault_rule rule = fault_rule_new();
-
-	rule.point = point;
-	rule.kind = kind;
-	rule.value = value;
-	rule.offset = offset;
-	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	ck_arm(point, kind, .value = value, .offset = offset);
 }
 
 FX_REPLAY_TRACES;

@@ -27,7 +27,7 @@ static void setup(void)
 	unit_write(PRINTER, 0x8b, "");
 	unit_write(PRINTER, 0x09, "a line");
 	run_as(CPCMD_GUEST, "CLOSE PRT", 0);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	part = state_find(image, len, "CSPL");
 }
 
@@ -127,7 +127,7 @@ static void ck_contradicts(void)
 static void ck_loads(void)
 {
 	sign();
-	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	fx_load(image, len);
 }
 
 /* What is at @offset is to become @size bytes longer, zeros; below 0: shorter. */
@@ -392,7 +392,7 @@ TEST(a_place_on_another_page)
 	for (unsigned int i = 0; i < 253; i++)
 		unit_read(text);
 	free(image);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	part = state_find(image, len, "CSPL");
 	/* Slot 0 has two pages, slot 1 none: the places behind them move. */
 	ck_assert_uint_eq(number(READER_FILE - FILE_SIZE + 3 + 1 + 4096, 2), 1);
@@ -487,7 +487,7 @@ TEST(every_field)
 	memcpy(line, fx.cp->spool->line, sizeof(line));
 	use = spool_use(fx.cp);
 	free(image);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	run_as(CPCMD_GUEST,
 	       "CLOSE E PURGE\nCLOSE D PURGE\nCLOSE C PURGE\nPURGE ALL\n"
 	       "SPOOL E CLASS A NOHOLD NOKEEP NOCONT COPY 1 FORM X DEST X DIST X OFF NONAME\n"
@@ -527,7 +527,7 @@ TEST(saved_again)
 	set_all();
 	before = state_now(&before_len);
 	free(image);
-	image = cp_save(fx.cp, &len);
+	image = fx_save(&len);
 	run_as(CPCMD_GUEST, "CLOSE D PURGE\nCLOSE C PURGE\nPURGE ALL", 0);
 	ck_loads();
 	after = state_now(&after_len);
