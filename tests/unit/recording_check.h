@@ -4,12 +4,8 @@
 #define RECORDING_CHECK_H
 
 #include "command_check.h"
-#include "fixture.h"
-#include "iucv_fields.h"
+#include "iucv_guest.h"
 #include "zvmlab/recording.h"
-
-#define PARM 0x1000
-#define DATA 0x10000
 
 /* The guest may connect to all of the services. */
 static inline void rec_setup(void)
@@ -18,41 +14,15 @@ static inline void rec_setup(void)
 		"directory", "IUCV *LOGREC;IUCV *ACCOUNT;IUCV *SYMPTOM", NULL });
 }
 
-/* A function that takes a path only. */
-static inline void rec_call(enum iucv_function function, uint16_t path)
-{
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	ck_cc(fx_iucv(0, function, PARM), 0);
-}
-
 static inline void rec_sever(uint16_t path)
 {
-	rec_call(IUCV_SEVER, path);
+	ck_cc(on_path(IUCV_SEVER, path, 0), 0);
 }
 
 /* CONNECT as the driver does it; return: the path. */
 static inline uint16_t rec_connect(const char *service)
 {
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPMSGLIM, 10);
-	fx_put_name(PARM + IPVMID, service);
-	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
-	return get_be16(parm + IPPATHID);
-}
-
-static inline const uint8_t *rec_event(enum iucv_type type, uint16_t path)
-{
-	const uint8_t *event = fx_take(0);
-
-	ck_assert_ptr_nonnull(event);
-	ck_assert_int_eq(event[IPTYPE], type);
-	ck_assert_uint_eq(get_be16(event + IPPATHID), path);
-	return event;
+	return connected_to(service, 10);
 }
 
 /* Recording is on and the path open, as after the driver's first open. */
@@ -69,7 +39,7 @@ static inline uint16_t rec_opened(const char *service, const char *recording)
 		 strcmp(recording, "ACCOUNT") == 0 ? "DISKACNT" : "OPERSYMP");
 	ck_operator(command, 0, "Command complete\n");
 	path = rec_connect(service);
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	return path;
 }
 
@@ -93,7 +63,7 @@ struct rec_sent {
 /* The interruption of a record: one-way, class 0. */
 static inline struct rec_sent rec_take(uint16_t path)
 {
-	const uint8_t *event = rec_event(IUCV_MSG_PENDING, path);
+	const uint8_t *event = take(IUCV_MSG_PENDING, path);
 
 	ck_assert_int_eq(event[IPFLAGS1], IPNORPY);
 	ck_assert_uint_eq(get_be32(event + IPTRGCLS), 0);
@@ -103,19 +73,12 @@ static inline struct rec_sent rec_take(uint16_t path)
 /* RECEIVE @length bytes; return: IPRCODE, or 0. */
 static inline int rec_get(const struct rec_sent *sent, uint32_t length)
 {
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-	struct cp_result result;
+	struct cp_result result = message(IUCV_RECEIVE, sent->path, IPFGPID | IPFGMID | IPFGMCL,
+					  sent->msgid, 0, DATA, length);
 
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, sent->path);
-	parm[IPFLAGS1] = IPFGPID | IPFGMID | IPFGMCL;
-	put_be32(parm + IPMSGID, sent->msgid);
-	put_be32(parm + IPBFADR1, DATA);
-	put_be32(parm + IPBFLN1F, length);
-	result = fx_iucv(0, IUCV_RECEIVE, PARM);
 	ck_assert_int_eq(result.how, CP_CC);
 	ck_assert_int_le(result.cc, 1);
-	return result.cc == 0 ? 0 : parm[IPRCODE];
+	return result.cc == 0 ? 0 : parm()[IPRCODE];
 }
 
 /* Take the interruption and receive a record of this text. */

@@ -28,7 +28,7 @@ TEST(query)
 	ck_guest("Q REC", 0, HEAD SYSTEM "ACCOUNT  ON  00000000 020 LINUX001 INACTIVE\n");
 	fx_declare(0);
 	path = rec_connect("*ACCOUNT");
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	ck_guest("Q REC", 0, HEAD SYSTEM "ACCOUNT  ON  00000000 020 LINUX001 ACTIVE\n");
 	rec_made(REC_ACCOUNT, "a", 2);
 	rec_made(REC_ACCOUNT, "b", 2);
@@ -125,7 +125,7 @@ TEST(acnt)
 	fx_declare(0);
 	ck_guest("RECORDING ACCOUNT ON QID *", 0, NEW DONE);
 	path = rec_connect("*ACCOUNT");
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	ck_guest("ACNT", 26, MISSING("ACC"));
 	ck_guest("ACNT NOBODY", 45, "HCPACC045E NOBODY not logged on\n");
 	ck_assert_ptr_null(fx_take(0));

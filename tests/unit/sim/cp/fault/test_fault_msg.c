@@ -4,10 +4,8 @@
 
 #include "command_check.h"
 #include "fault_pairs.h"
-#include "iucv_fields.h"
+#include "iucv_guest.h"
 
-#define PARM 0x1000u
-#define DATA 0x3000u
 #define SEVER_CODE 0x99
 #define LIMIT 3
 #define NOT_RECEIVING "HCPSMS057E LINUX001 not receiving; SMSG\n"
@@ -23,48 +21,18 @@ static void setup(void)
 
 CASE("msg", setup, fx_teardown);
 
-/* CONNECT to *MSG; return: the path. */
-static uint16_t connect_msg(void)
-{
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPMSGLIM, 255);
-	fx_put_name(PARM + IPVMID, "*MSG");
-	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
-	return get_be16(parm + IPPATHID);
-}
-
-static const uint8_t *take(enum iucv_type type)
-{
-	const uint8_t *event = fx_take(0);
-
-	ck_assert_ptr_nonnull(event);
-	ck_assert_int_eq(event[IPTYPE], type);
-	return event;
-}
-
 static uint16_t connected(void)
 {
-	const uint16_t path = connect_msg();
+	const uint16_t path = connected_to("*MSG", 255);
 
-	take(IUCV_COMPLETE);
+	take(IUCV_COMPLETE, path);
 	return path;
 }
 
-static struct cp_result on_path(enum iucv_function function, uint16_t path, uint32_t msgid)
+static struct cp_result receive(uint16_t path, const uint8_t *event)
 {
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	if (function == IUCV_RECEIVE) {
-		parm[IPFLAGS1] = IPFGPID | IPFGMID;
-		put_be32(parm + IPMSGID, msgid);
-		put_be32(parm + IPBFADR1, DATA);
-		put_be32(parm + IPBFLN1F, 16);
-	}
-	return fx_iucv(0, (uint32_t)function, PARM);
+	return message(IUCV_RECEIVE, path, IPFGPID | IPFGMID, get_be32(event + IPMSGID), 0, DATA,
+		       16);
 }
 
 /* Take and receive all messages; return: the first character of each text. */
@@ -75,10 +43,8 @@ static const char *texts(uint16_t path)
 	size_t count = 0;
 
 	while (cp_interrupt_pending(fx.cp, 0)) {
-		const uint8_t *event = take(IUCV_MSG_PENDING);
-
 		ck_assert_uint_lt(count, sizeof(found) - 1);
-		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(event + IPMSGID)), 0);
+		ck_cc(receive(path, take(IUCV_MSG_PENDING, path)), 0);
 		ebcdic_decode(from, fx_at(DATA, MSG_TEXT), MSG_TEXT);
 		ck_assert_mem_eq(from, "OPERATOR", sizeof(from));
 		ebcdic_decode(found + count++, fx_at(DATA + MSG_TEXT, 1), 1);
@@ -93,17 +59,17 @@ static void connect_pair(int i)
 
 	arm_pair(i, pair[i].kind == FAULT_SEVER ? SEVER_CODE :
 		 pair[i].kind == FAULT_LIMIT ? LIMIT : 0, 0);
-	path = connect_msg();
+	path = connected_to("*MSG", 255);
 	ck_fired();
 	switch (pair[i].kind) {
 	case FAULT_DROP:
 		ck_assert_ptr_null(fx_take(0));
 		break;
 	case FAULT_SEVER:
-		ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], SEVER_CODE);
+		ck_assert_uint_eq(take(IUCV_SEVERED, path)[IPUSER], SEVER_CODE);
 		break;
 	case FAULT_LIMIT:
-		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + IPMSGLIM), LIMIT);
+		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE, path) + IPMSGLIM), LIMIT);
 		for (int n = 0; n < LIMIT; n++)
 			ck_operator("SMSG LINUX001 A", 0, "");
 		ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
@@ -125,8 +91,8 @@ TEST(limits)
 		uint16_t path;
 
 		ck_arm(FAULT_MSG_CONNECT, FAULT_LIMIT, .times = 1, .value = cases[i].value);
-		path = connect_msg();
-		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + IPMSGLIM), cases[i].granted);
+		path = connected_to("*MSG", 255);
+		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE, path) + IPMSGLIM), cases[i].granted);
 		ck_cc(on_path(IUCV_SEVER, path, 0), 0);
 	}
 }
@@ -146,7 +112,7 @@ static void message_pair(int i)
 		 kind == FAULT_CORRUPT ? 0x08 : 0, kind == FAULT_CORRUPT ? 8 : 0);
 	if (kind == FAULT_SEVER) {
 		ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
-		ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], SEVER_CODE);
+		ck_assert_uint_eq(take(IUCV_SEVERED, path)[IPUSER], SEVER_CODE);
 		ck_cc(on_path(IUCV_SEVER, path, 0), 0);
 		connected();
 		return;
@@ -167,9 +133,9 @@ static void reply_pair(int i)
 	arm_pair(i, pair[i].kind == FAULT_SEVER ? SEVER_CODE : 0, 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	if (pair[i].kind == FAULT_SEVER) {
-		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(take(IUCV_MSG_PENDING) + IPMSGID)), 0);
+		ck_cc(receive(path, take(IUCV_MSG_PENDING, path)), 0);
 		ck_fired();
-		ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], SEVER_CODE);
+		ck_assert_uint_eq(take(IUCV_SEVERED, path)[IPUSER], SEVER_CODE);
 		return;
 	}
 	if (pair[i].kind != FAULT_DROP)
@@ -193,8 +159,7 @@ static void sever_pair(int i)
 	ck_fired();
 	/* *MSG tries the path that is no more, and accepts no second one. */
 	ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
-	connect_msg();
-	ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], 0);
+	ck_assert_uint_eq(take(IUCV_SEVERED, connected_to("*MSG", 255))[IPUSER], 0);
 	cp_reset(fx.cp);
 	fx_declare(0);
 	connected();

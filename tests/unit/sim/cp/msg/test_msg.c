@@ -5,7 +5,7 @@
 
 #include "command_check.h"
 #include "cp_private.h"
-#include "iucv_fields.h"
+#include "iucv_guest.h"
 #include "state_check.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/state.h"
@@ -20,38 +20,13 @@ static void setup(void)
 
 CASE("msg", setup, fx_teardown);
 
-#define PARM 0x1000
-#define DATA 0x3000
-
-/* CONNECT of the guest as smsgiucv does it; return: the path. */
-static uint16_t connect_to(const char *service, uint16_t limit)
-{
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPMSGLIM, limit);
-	fx_put_name(PARM + IPVMID, service);
-	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
-	return get_be16(parm + IPPATHID);
-}
-
-static const uint8_t *take(enum iucv_type type, uint16_t path)
-{
-	const uint8_t *event = fx_take(0);
-
-	ck_assert_ptr_nonnull(event);
-	ck_assert_int_eq(event[IPTYPE], type);
-	ck_assert_uint_eq(get_be16(event + IPPATHID), path);
-	return event;
-}
-
 /* Connected with @limit and SET SMSG IUCV. */
 static uint16_t connected(uint16_t limit)
 {
 	uint16_t path;
 
 	fx_declare(0);
-	path = connect_to("*MSG", limit);
+	path = connected_to("*MSG", limit);
 	take(IUCV_COMPLETE, path);
 	ck_guest("SET SMSG IUCV", 0, "");
 	return path;
@@ -61,18 +36,11 @@ static uint16_t connected(uint16_t limit)
 static uint32_t receive(uint16_t path)
 {
 	const uint8_t *event = take(IUCV_MSG_PENDING, path);
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-	const uint32_t length = get_be32(event + IPBFLN1F);
+	const uint32_t length = get_be32(event + IPBFLN1F), id = get_be32(event + IPMSGID);
 
 	ck_assert_int_eq(event[IPFLAGS1], IPNORPY);
 	ck_assert_uint_eq(get_be32(event + IPTRGCLS), 4);
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	parm[IPFLAGS1] = IPFGPID | IPFGMID;
-	put_be32(parm + IPMSGID, get_be32(event + IPMSGID));
-	put_be32(parm + IPBFADR1, DATA);
-	put_be32(parm + IPBFLN1F, length);
-	ck_cc(fx_iucv(0, IUCV_RECEIVE, PARM), 0);
+	ck_cc(message(IUCV_RECEIVE, path, IPFGPID | IPFGMID, id, 0, DATA, length), 0);
 	return length;
 }
 
@@ -147,15 +115,10 @@ TEST(all_buffers)
 TEST(quiesced)
 {
 	const uint16_t path = connected(255);
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	ck_cc(fx_iucv(0, IUCV_QUIESCE, PARM), 0);
+	ck_cc(on_path(IUCV_QUIESCE, path, 0), 0);
 	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	ck_cc(fx_iucv(0, IUCV_RESUME, PARM), 0);
+	ck_cc(on_path(IUCV_RESUME, path, 0), 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
 }
@@ -185,7 +148,6 @@ TEST(modes)
 /* SET SMSG IUCV without a path, before and after. */
 TEST(not_connected)
 {
-	uint8_t *parm;
 	uint16_t path;
 
 	ck_guest("SET SMSG IUCV", 0, "");
@@ -194,17 +156,14 @@ TEST(not_connected)
 	path = connected(255);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
-	parm = fx_at(PARM, IUCV_PARM_SIZE);
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	ck_cc(fx_iucv(0, IUCV_SEVER, PARM), 0);
+	ck_cc(on_path(IUCV_SEVER, path, 0), 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 2);
 	/* All buffers are free again, and the service has let go of its path. */
 	ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, "*MSG")), 0);
 	while (fx_take(0))
 		;
-	path = connect_to("*MSG", 255);
+	path = connected_to("*MSG", 255);
 	take(IUCV_COMPLETE, path);
 	for (int i = 0; i < 255; i++)
 		ck_operator("SMSG LINUX001 A", 0, "");
@@ -213,14 +172,11 @@ TEST(not_connected)
 TEST(second_path)
 {
 	const uint16_t path = connected(255);
-	const uint16_t second = connect_to("*MSG", 255);
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+	const uint16_t second = connected_to("*MSG", 255);
 
 	ck_assert_uint_ne(second, path);
 	ck_assert_int_eq(take(IUCV_SEVERED, second)[16], 0);
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm, second);
-	ck_cc(fx_iucv(0, IUCV_SEVER, PARM), 0);
+	ck_cc(on_path(IUCV_SEVER, second, 0), 0);
 	/* The first goes on. */
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
@@ -230,16 +186,10 @@ TEST(second_path)
 TEST(send_to_service)
 {
 	const uint16_t path = connected(255);
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 	const uint8_t *event;
 
 	for (int i = 0; i < 2; i++) {
-		memset(parm, 0, IUCV_PARM_SIZE);
-		put_be16(parm + IPPATHID, path);
-		parm[IPFLAGS1] = IPNORPY;
-		put_be32(parm + IPBFADR1, DATA);
-		put_be32(parm + IPBFLN1F, 4);
-		ck_cc(fx_iucv(0, IUCV_SEND, PARM), 0);
+		ck_cc(send(path, IPNORPY, DATA, 4, 0), 0);
 		event = take(IUCV_MSG_COMPLETE, path);
 		ck_assert_uint_eq(get_be32(event + IPAUDIT) >> 8, IUCV_AUDIT_REJECTED);
 	}
@@ -306,17 +256,10 @@ static void arm(enum fault_kind kind, uint32_t value)
 
 TEST(not_authorised)
 {
-	uint8_t *parm;
-
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "directory", "IUCV ANY", NULL });
 	fx_declare(0);
-	parm = fx_at(PARM, IUCV_PARM_SIZE);
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPMSGLIM, 255);
-	fx_put_name(PARM + IPVMID, "*MSG");
-	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 1);
-	ck_assert_int_eq(parm[IPRCODE], IUCV_NOT_AUTHORISED);
+	ck_rc(connect_to("*MSG", 0, 255), IUCV_NOT_AUTHORISED);
 }
 
 TEST(fault_sever)
@@ -325,20 +268,20 @@ TEST(fault_sever)
 
 	fx_declare(0);
 	arm(FAULT_SEVER, 0x42);
-	path = connect_to("*MSG", 255);
+	path = connected_to("*MSG", 255);
 	ck_assert_int_eq(take(IUCV_SEVERED, path)[16], 0x42);
 	ck_guest("SET SMSG IUCV", 0, "");
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
 	/* The next attempt succeeds. */
-	take(IUCV_COMPLETE, connect_to("*MSG", 255));
+	take(IUCV_COMPLETE, connected_to("*MSG", 255));
 }
 
 TEST(fault_drop)
 {
 	fx_declare(0);
 	arm(FAULT_DROP, 0);
-	connect_to("*MSG", 255);
+	connected_to("*MSG", 255);
 	ck_assert_ptr_null(fx_take(0));
 	ck_guest("SET SMSG IUCV", 0, "");
 	ck_operator("SMSG LINUX001 A", 0, "");

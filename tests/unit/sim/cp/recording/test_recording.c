@@ -94,14 +94,14 @@ TEST(waiting)
 	rec_made(REC_ACCOUNT, "a", 2);
 	rec_made(REC_ACCOUNT, "b", 2);
 	path = rec_connect("*ACCOUNT");
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	rec_receive(path, "a");
 	rec_take(path);
 	/* Told of, not received: it comes again on the next path. */
 	rec_sever(path);
 	rec_made(REC_ACCOUNT, "c", 2);
 	path = rec_connect("*ACCOUNT");
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	rec_receive(path, "b");
 	rec_receive(path, "c");
 	ck_assert_ptr_null(fx_take(0));
@@ -111,7 +111,7 @@ TEST(second_path)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 	const uint16_t second = rec_connect("*ACCOUNT");
-	const uint8_t *event = rec_event(IUCV_SEVERED, second);
+	const uint8_t *event = take(IUCV_SEVERED, second);
 
 	ck_assert_int_eq(event[IPUSER], 4);
 	ck_assert_int_eq(event[IPUSER + 8], 4);
@@ -131,21 +131,15 @@ TEST(no_queue)
 					"Command complete\n");
 	}
 	ck_operator("RECORDING EREP ON QID NOROOM", 8072, "HCPCRC8072E Recording entry not found\n");
-	ck_assert_int_eq(rec_event(IUCV_SEVERED, rec_connect("*ACCOUNT"))[IPUSER + 8], 8);
+	ck_assert_int_eq(take(IUCV_SEVERED, rec_connect("*ACCOUNT"))[IPUSER + 8], 8);
 }
 
 TEST(not_authorised)
 {
-	uint8_t *parm;
-
 	fx_teardown();
 	fx_setup_with((const char *const[]){ "directory", "IUCV ANY", NULL });
 	fx_declare(0);
-	parm = fx_at(PARM, IUCV_PARM_SIZE);
-	memset(parm, 0, IUCV_PARM_SIZE);
-	fx_put_name(PARM + IPVMID, "*SYMPTOM");
-	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 1);
-	ck_assert_int_eq(parm[IPRCODE], IUCV_NOT_AUTHORISED);
+	ck_rc(connect_to("*SYMPTOM", 0, 0), IUCV_NOT_AUTHORISED);
 }
 
 /* CP takes back what the user knows of: RECEIVE says so, and the next record comes. */
@@ -180,10 +174,10 @@ TEST(quiesced_by_the_user)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
 
-	rec_call(IUCV_QUIESCE, path);
+	ck_cc(on_path(IUCV_QUIESCE, path, 0), 0);
 	rec_made(REC_ACCOUNT, "a", 1);
 	ck_assert_ptr_null(fx_take(0));
-	rec_call(IUCV_RESUME, path);
+	ck_cc(on_path(IUCV_RESUME, path, 0), 0);
 	rec_receive(path, "a");
 }
 
@@ -194,12 +188,12 @@ TEST(quiesced_by_cp)
 	ck_assert_uint_eq(recording_quiesce(fx.cp, REC_LOGREC, NULL, true), 0);
 	ck_assert_uint_eq(recording_quiesce(fx.cp, REC_ACCOUNT, "LINUX002", true), 0);
 	ck_assert_uint_eq(recording_quiesce(fx.cp, REC_ACCOUNT, "LINUX001", true), 1);
-	rec_event(IUCV_PATH_QUIESCED, path);
+	take(IUCV_PATH_QUIESCED, path);
 	/* The user may not send; CP's records come. */
 	rec_made(REC_ACCOUNT, "a", 1);
 	rec_receive(path, "a");
 	ck_assert_uint_eq(recording_quiesce(fx.cp, REC_ACCOUNT, NULL, false), 1);
-	rec_event(IUCV_PATH_RESUMED, path);
+	take(IUCV_PATH_RESUMED, path);
 }
 
 TEST(severed_by_cp)
@@ -214,13 +208,13 @@ TEST(severed_by_cp)
 	ck_assert_uint_eq(recording_sever(fx.cp, REC_ACCOUNT, NULL, 0x2c), 1);
 	ck_assert_uint_eq(fx.events[CP_EVENT_RECORDING_SEVERED], 1);
 	ck_assert_uint_eq(fx.last_event.value, 0x2c);
-	event = rec_event(IUCV_SEVERED, path);
+	event = take(IUCV_SEVERED, path);
 	ck_assert_int_eq(event[IPUSER], 0x2c);
 	ck_assert_int_eq(event[IPUSER + 8], 0x2c);
 	rec_sever(path);
 	ck_assert_uint_eq(recording_sever(fx.cp, REC_ACCOUNT, NULL, 0x2c), 0);
 	ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, "*ACCOUNT")), 0);
-	rec_event(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
+	take(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
 	rec_receive(path, "a");
 }
 
@@ -228,15 +222,9 @@ TEST(severed_by_cp)
 TEST(send_to_service)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	parm[IPFLAGS1] = IPNORPY;
-	put_be32(parm + IPBFADR1, DATA);
-	put_be32(parm + IPBFLN1F, 4);
-	ck_cc(fx_iucv(0, IUCV_SEND, PARM), 0);
-	ck_assert_uint_eq(get_be32(rec_event(IUCV_MSG_COMPLETE, path) + IPAUDIT) >> 8,
+	ck_cc(send(path, IPNORPY, DATA, 4, 0), 0);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_COMPLETE, path) + IPAUDIT) >> 8,
 			  IUCV_AUDIT_REJECTED);
 }
 
@@ -244,17 +232,12 @@ TEST(send_to_service)
 TEST(rejected)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
-	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 	struct rec_sent sent;
 
 	rec_made(REC_ACCOUNT, "a", 1);
 	rec_made(REC_ACCOUNT, "b", 1);
 	sent = rec_take(path);
-	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + IPPATHID, path);
-	parm[IPFLAGS1] = IPFGPID | IPFGMID;
-	put_be32(parm + IPMSGID, sent.msgid);
-	ck_cc(fx_iucv(0, IUCV_REJECT, PARM), 0);
+	ck_cc(message(IUCV_REJECT, path, IPFGPID | IPFGMID, sent.msgid, 0, 0, 0), 0);
 	rec_receive(path, "b");
 }
 
@@ -270,7 +253,7 @@ TEST(reset)
 	rec_made(REC_ACCOUNT, "b", 1);
 	fx_declare(0);
 	path = rec_connect("*ACCOUNT");
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	rec_receive(path, "a");
 	rec_receive(path, "b");
 }
@@ -295,7 +278,7 @@ TEST(full)
 	ck_assert_uint_eq(queue.lost, 3);
 	ck_assert(!recording_queue(fx.cp, 4, &queue));
 	path = rec_connect("*LOGREC");
-	rec_event(IUCV_COMPLETE, path);
+	take(IUCV_COMPLETE, path);
 	for (unsigned int i = 0; i < 9; i++) {
 		struct rec_sent sent = rec_take(path);
 
@@ -352,11 +335,11 @@ TEST(fault_connect)
 	fx_declare(0);
 	arm(FAULT_RECORDING_CONNECT, FAULT_SEVER, 0x42);
 	path = rec_connect("*ACCOUNT");
-	ck_assert_int_eq(rec_event(IUCV_SEVERED, path)[IPUSER + 8], 0x42);
+	ck_assert_int_eq(take(IUCV_SEVERED, path)[IPUSER + 8], 0x42);
 	rec_sever(path);
 	arm(FAULT_RECORDING_CONNECT, FAULT_LIMIT, 3);
 	path = rec_connect("*ACCOUNT");
-	ck_assert_uint_eq(get_be16(rec_event(IUCV_COMPLETE, path) + IPMSGLIM), 3);
+	ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE, path) + IPMSGLIM), 3);
 	rec_sever(path);
 	arm(FAULT_RECORDING_CONNECT, FAULT_DROP, 0);
 	rec_connect("*ACCOUNT");
@@ -404,7 +387,7 @@ TEST(fault_message)
 	rec_receive(path, "d");
 	arm(FAULT_RECORDING_MESSAGE, FAULT_SEVER, 0x11);
 	rec_made(REC_ACCOUNT, "e", 1);
-	ck_assert_int_eq(rec_event(IUCV_SEVERED, path)[IPUSER + 8], 0x11);
+	ck_assert_int_eq(take(IUCV_SEVERED, path)[IPUSER + 8], 0x11);
 }
 
 /* Held back until others have been presented; here those of another service. */
@@ -439,10 +422,10 @@ TEST(fault_received)
 	rec_made(REC_ACCOUNT, "a", 1);
 	rec_made(REC_ACCOUNT, "b", 1);
 	rec_receive(path, "a");
-	ck_assert_int_eq(rec_event(IUCV_SEVERED, path)[IPUSER + 8], 0x12);
+	ck_assert_int_eq(take(IUCV_SEVERED, path)[IPUSER + 8], 0x12);
 	rec_sever(path);
 	arm(FAULT_RECORDING_RECEIVED, FAULT_DROP, 0);
-	rec_event(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
+	take(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
 	rec_receive(path, "b");
 	rec_made(REC_ACCOUNT, "c", 1);
 	/* The service still waits for the record before. */
@@ -458,10 +441,10 @@ TEST(fault_sever)
 
 	arm(FAULT_RECORDING_SEVER, FAULT_DROP, 0);
 	rec_sever(path);
-	ck_assert_int_eq(rec_event(IUCV_SEVERED, rec_connect("*ACCOUNT"))[IPUSER + 8], 4);
+	ck_assert_int_eq(take(IUCV_SEVERED, rec_connect("*ACCOUNT"))[IPUSER + 8], 4);
 	cp_reset(fx.cp);
 	fx_declare(0);
-	rec_event(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
+	take(IUCV_COMPLETE, rec_connect("*ACCOUNT"));
 }
 
 TEST(save_load)
