@@ -23,6 +23,7 @@
 
 #include "ctl_private.h"
 #include "model_check.h"
+#include "scratch.h"
 #include "spool_check.h"
 #include "state_check.h"
 #include "trace_file.h"
@@ -133,7 +134,7 @@ int __wrap_fclose(FILE *file)
 	return fails(CALL, ENOSPC) ? EOF : result;
 }
 
-static char folder[64], path[96], err[512];
+static char path[96], err[512];
 
 static void *test_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
@@ -197,8 +198,7 @@ static void start_with(const char *const *options)
 {
 	fx_messages = 16;
 	fx_setup_with(options);
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/control", folder);
 }
 

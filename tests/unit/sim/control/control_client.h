@@ -22,6 +22,7 @@
 #include "zvmlab/event.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
+#include "scratch.h"
 #include "zvmlab_version.h"
 
 #define GREETING \
@@ -29,15 +30,14 @@
 	"\",\"capabilities\":[\"peers\",\"monitor-capture\"]}}"
 #define CONTROL_MAX_ANSWER (9u << 20)
 
-static char folder[64], path[96], err[512];
+static char path[96], err[512];
 static struct ctl *ctl;
 
 /* The options are fx_setup_with()'s. */
 static inline void start_with(const char *const *options)
 {
 	fx_setup_with(options);
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/control", folder);
 	ctl = ctl_open(path, err, sizeof(err));
 	ck_assert_msg(ctl != NULL, "%s", err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The control socket: what requests are refused, and how. */
 #include "control_client.h"
+#include "scratch.h"
 #include "storage_fails.h"
 
 CASE("requests", start, stop);
@@ -334,8 +335,7 @@ TEST(the_guest_as_configured)
 
 	stop();
 	fx_setup_with(options);
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/control", folder);
 	ctl = ctl_open(path, err, sizeof(err));
 	ck_assert_ptr_nonnull(ctl);

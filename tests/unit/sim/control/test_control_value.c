@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "zvmlab/file.h"
+#include "scratch.h"
 
 /* A file has so many bytes fewer than it had when its length was asked for. */
 static off_t gone_bytes;
@@ -334,8 +335,7 @@ TEST(held_is_gone_already)
 
 static void file_setup(void)
 {
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/file", folder);
 }
 

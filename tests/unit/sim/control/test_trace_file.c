@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "longest_file.h"
+#include "scratch.h"
 #include "trace_file.h"
 
 static char path[64], err[256];
@@ -34,15 +35,7 @@ CASE("file", start, stop);
 
 static const char *contents(void)
 {
-	static char text[16384];
-	FILE *file = fopen(path, "r");
-	size_t len;
-
-	ck_assert_ptr_nonnull(file);
-	len = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[len] = '\0';
-	return text;
+	return file_text(path);
 }
 
 TEST(lines_are_there_at_once)

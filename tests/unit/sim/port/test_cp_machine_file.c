@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cp_machine_file.h"
+#include "scratch.h"
 
 /* Storage has holes, and is longer than one of a file system's blocks. */
 #define PAGE 4096u
@@ -28,7 +29,7 @@
 #define HEAD_LENGTH_AT 152
 #define SUM_AT 168
 
-static char folder[64], path[80], err[256];
+static char path[80], err[256];
 static uint8_t ram[RAM], back[RAM], head[HEAD];
 static struct cp_machine_file saved = {
 	.machine = "machine 1", .head = head, .head_len = HEAD, .ram = ram, .ram_size = RAM,
@@ -103,8 +104,7 @@ off_t __wrap_lseek(int fd, off_t at, int whence)
 
 static void start(void)
 {
-	strcpy(folder, "/tmp/zvmlab-machine-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/file", folder);
 	memset(head, 0x5a, sizeof(head));
 	memset(ram, 0, sizeof(ram));

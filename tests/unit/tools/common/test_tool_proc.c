@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "proc.h"
+#include "scratch.h"
 #include "storage_fails.h"
 #include "unit_test.h"
 
@@ -30,15 +31,6 @@ static void stop(void)
 
 CASE("tool proc", start, stop);
 
-static void put(const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 /* As prctl(PR_SET_NAME) has set it. */
 TEST(name_of_a_process)
 {
@@ -56,15 +48,15 @@ TEST(cgroup_of_a_file)
 	int before = dup(1), after;
 
 	close(before);
-	put("4:memory:/\n0::/user.slice/a\n");
+	file_write(path, "4:memory:/\n0::/user.slice/a\n");
 	found = proc_read_cgroup(path);
 	ck_assert_str_eq(found, "/user.slice/a");
 	free(found);
-	put("0::/");
+	file_write(path, "0::/");
 	found = proc_read_cgroup(path);
 	ck_assert_str_eq(found, "/");
 	free(found);
-	put("");
+	file_write(path, "");
 	ck_assert_ptr_null(proc_read_cgroup(path));
 	ck_assert_ptr_null(proc_read_cgroup("/no/such"));
 	/* Nothing is left open. */
@@ -113,7 +105,7 @@ TEST(long_file)
 
 	memset(text, 'x', sizeof(text) - 1);
 	memcpy(text, "0::/", 4);
-	put(text);
+	file_write(path, text);
 	found = proc_read_cgroup(path);
 	ck_assert_uint_eq(strlen(found), 65536 - 3);
 	free(found);
@@ -124,7 +116,7 @@ TEST(without_storage)
 	char *found = NULL;
 	long place;
 
-	put("0::/a\n");
+	file_write(path, "0::/a\n");
 	for (place = 0; !found && place < 10; place++) {
 		storage_left = place;
 		found = proc_read_cgroup(path);
@@ -171,14 +163,14 @@ TEST(io_of_a_process)
 	char whole[256];
 
 	snprintf(whole, sizeof(whole), "%scancelled_write_bytes: 7\n", text);
-	put(whole);
+	file_write(path, whole);
 	ck_assert(proc_read_io(&io, path));
 	ck_assert(io.read_characters == 1 && io.written_characters == UINT64_MAX);
 	ck_assert(io.read_calls == 3 && io.write_calls == 4);
 	ck_assert(io.read_bytes == 5 && io.written_bytes == 6 && io.cancelled_bytes == 7);
-	put(text);
+	file_write(path, text);
 	ck_assert(!proc_read_io(&io, path));
-	put("");
+	file_write(path, "");
 	ck_assert(!proc_read_io(&io, path) && !proc_read_io(&io, "/no/such"));
 }
 

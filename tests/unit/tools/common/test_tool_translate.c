@@ -14,6 +14,7 @@
 
 #include "command_line.h"
 #include "said.h"
+#include "scratch.h"
 #include "storage_fails.h"
 #include "translate.h"
 #include "unit_test.h"
@@ -149,7 +150,6 @@ TEST(nothing_without_a_catalogue)
 
 /* Where the program is, instead of where it is; NULL: not known. */
 static const char *own_path;
-static char folder[] = "/tmp/test_translate_XXXXXX";
 
 ssize_t __wrap_readlink(const char *link, char *path, size_t size);
 ssize_t __wrap_readlink(const char *link, char *path, size_t size)
@@ -268,7 +268,7 @@ static void install(void)
 {
 	static char path[PATH_MAX];
 
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	make_folder("bin");
 	make_folder("share");
 	snprintf(path, sizeof(path), "%s/bin/tool", folder);

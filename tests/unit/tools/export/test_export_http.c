@@ -20,6 +20,7 @@
 #include "http_library.h"
 #include "password.h"
 #include "said.h"
+#include "scratch.h"
 #include "storage_fails.h"
 #include "unit_test.h"
 
@@ -370,24 +371,18 @@ static bool values(void *context, enum metrics_format format, struct text *out)
 	return has_values;
 }
 
-static char folder[] = "/tmp/test_export_http_XXXXXX";
 static char file_names[3][64];
 enum { FIRST_FILE, SECOND_FILE, USERS_FILE };
 
 static const char *file(size_t number, const char *text)
 {
-	FILE *out = fopen(file_names[number], "w");
-
-	ck_assert_ptr_nonnull(out);
-	fputs(text, out);
-	fclose(out);
+	file_write(file_names[number], text);
 	return file_names[number];
 }
 
 static void start(void)
 {
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	for (size_t i = 0; i < 3; i++)
 		snprintf(file_names[i], sizeof(file_names[i]), "%s/%zu", folder, i);
 	memset(&began, 0, sizeof(began));

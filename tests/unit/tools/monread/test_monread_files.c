@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: the outputs that are files, whole: a stream and its index, MONWRITE, CSV. */
+#include "scratch.h"
 #include "unit_test.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #define MIDNIGHT ((UINT64_C(2208988800) + 1772409600) * 1000000 * 4096)
 #define TIME "2026-03-02T00:00:00.000000Z"
 
-static char folder[64], path[96], index_path[112];
+static char path[96], index_path[112];
 static struct monrec_item item;
 static uint8_t bytes[MONREC_FRAME_SIZE], interrupt[MONREC_INTERRUPT_SIZE];
 static uint8_t wanted[20 * MONREC_FRAME_SIZE];
@@ -35,8 +36,7 @@ void complain(const char *what, int error)
 
 static void start(void)
 {
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/out", folder);
 	snprintf(index_path, sizeof(index_path), "%s.idx", path);
 	memset(bytes, 0, sizeof(bytes));
@@ -79,15 +79,7 @@ static void ck_file(size_t tail)
 
 static void ck_text(const char *name, const char *text)
 {
-	static char found[4096];
-	FILE *file = fopen(name, "r");
-	size_t len;
-
-	ck_assert_msg(file != NULL, "%s", name);
-	len = fread(found, 1, sizeof(found) - 1, file);
-	fclose(file);
-	found[len] = '\0';
-	ck_assert_str_eq(found, text);
+	ck_assert_str_eq(file_text(name), text);
 }
 
 static int give(struct sink *sink, enum monrec_item_kind kind)

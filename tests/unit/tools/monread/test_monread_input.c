@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: signals, counted in order; lines of an index; bytes of files and pipes. */
+#include "scratch.h"
 #include "unit_test.h"
 
 #include <errno.h>
@@ -255,29 +256,19 @@ TEST(names_and_elements)
 	ck_assert_mem_eq(bytes, wanted, sizeof(wanted));
 }
 
-static char folder[64], path[96], index_path[112];
+static char path[96], index_path[112];
 static int ends[2];
 static struct input input;
 
 /* A file with these bytes and, if it is not NULL, that index. */
 static void make_file(const char *bytes, const char *index)
 {
-	FILE *file;
-
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/data", folder);
 	snprintf(index_path, sizeof(index_path), "%s.idx", path);
-	file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(bytes, file);
-	ck_assert_int_eq(fclose(file), 0);
-	if (!index)
-		return;
-	file = fopen(index_path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(index, file);
-	ck_assert_int_eq(fclose(file), 0);
+	file_write(path, bytes);
+	if (index)
+		file_write(index_path, index);
 }
 
 static void remove_file(void)

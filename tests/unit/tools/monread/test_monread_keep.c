@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that always ends where a set does: what stands in it after each step, and failures. */
 #define _GNU_SOURCE /* memfd_create() */
+#include "scratch.h"
 #include "unit_test.h"
 
 #include <errno.h>
@@ -15,13 +16,12 @@
 #include "longest_file.h"
 #include "keep.h"
 
-static char folder[64], path[96];
+static char path[96];
 static struct keep keep;
 
 static void start(void)
 {
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/out", folder);
 }
 
@@ -36,15 +36,7 @@ CASE("monread keep", start, stop);
 /* The file has these bytes and no more. */
 static void ck_file(const char *expected)
 {
-	char found[256];
-	FILE *file = fopen(path, "rb");
-	size_t len;
-
-	ck_assert_ptr_nonnull(file);
-	len = fread(found, 1, sizeof(found) - 1, file);
-	fclose(file);
-	found[len] = '\0';
-	ck_assert_str_eq(found, expected);
+	ck_assert_str_eq(file_text(path), expected);
 }
 
 static void put(const char *text)
@@ -119,21 +111,12 @@ TEST(patches)
 	ck_assert_int_eq(keep_close(&keep), 0);
 }
 
-static void write_file(const char *text)
-{
-	FILE *file = fopen(path, "wb");
-
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	ck_assert_int_eq(fclose(file), 0);
-}
-
 /* What was in the file goes; its mode does not. */
 TEST(file_that_is_there)
 {
 	struct stat status;
 
-	write_file("something long");
+	file_write(path, "something long");
 	ck_assert_int_eq(chmod(path, 0640), 0);
 	ck_assert_int_eq(keep_open(&keep, path, NULL, 0), 0);
 	ck_file("");
@@ -189,7 +172,7 @@ TEST(streams)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		FILE *file;
 
-		write_file("before");
+		file_write(path, "before");
 		file = fopen(path, cases[i].mode);
 		ck_assert_ptr_nonnull(file);
 		ck_assert(keep_stream(&keep, file));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: one pass through the data: what is printed, how the outputs follow, the exit code. */
+#include "scratch.h"
 #include "unit_test.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #define RECORD_SIZE 24u
 #define SET_SIZE (MONREC_ELEMENT_SIZE + RECORD_SIZE)
 
-static char folder[64], printed[96], said[96], data[96];
+static char printed[96], said[96], data[96];
 static struct options options;
 static struct input input;
 static struct sinks sinks;
@@ -83,8 +84,7 @@ static void make_set(uint8_t *set)
 
 static void start(void)
 {
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(printed, sizeof(printed), "%s/printed", folder);
 	snprintf(said, sizeof(said), "%s/said", folder);
 	snprintf(data, sizeof(data), "%s/data", folder);
@@ -142,16 +142,8 @@ static int run(const struct step *given, unsigned int count)
 /* The file has this text; it is empty afterwards. */
 static void ck_text(FILE *file, const char *name, const char *wanted)
 {
-	static char found[4096];
-	FILE *again = fopen(name, "r");
-	size_t len;
-
-	ck_assert_ptr_nonnull(again);
 	fflush(file);
-	len = fread(found, 1, sizeof(found) - 1, again);
-	fclose(again);
-	found[len] = '\0';
-	ck_assert_str_eq(found, wanted);
+	ck_assert_str_eq(file_text(name), wanted);
 	ck_assert_int_eq(ftruncate(fileno(file), 0), 0);
 	rewind(file);
 }

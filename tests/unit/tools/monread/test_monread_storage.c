@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread's outputs when storage runs out: there is none, and no file of it; nothing leaks. */
+#include "scratch.h"
 #include "storage_fails.h"
 #include "unit_test.h"
 
@@ -15,7 +16,7 @@
 #include "pass.h"
 #include "sink.h"
 
-static char folder[64], path[96], inner[128];
+static char path[96], inner[128];
 static uint8_t bytes[100];
 
 /* Of main.c. */
@@ -30,8 +31,7 @@ void complain(const char *what, int error)
 
 static void start(void)
 {
-	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder_make();
 	snprintf(path, sizeof(path), "%s/out", folder);
 }
 
