@@ -8,10 +8,12 @@ I/O of ``up`` stays under way for as long as ``low`` is suspended.
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import json
 import os
 import re
+import stat
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -40,14 +42,32 @@ COUNTER_FIELDS = (
     *("writes", "writes_merged", "write_sectors", "write_time_ns"),
     *("in_flight", "io_time_ns", "queue_time_ns", "reading_time_ns", "writing_time_ns"),
 )
-# linux/dm-ioctl.h: struct dm_ioctl, and command 14 with it.
+# linux/dm-ioctl.h: struct dm_ioctl, struct dm_target_spec, the beginning of struct dm_name_list.
 _HEAD = struct.Struct(">10IQ128s129s7x")
-_TARGET_MSG = 0xC138FD0E
+_TARGET = struct.Struct(">QQiI16s")
+_LISTED = struct.Struct(">QI")
 _VERSION = (4, 0, 0)
+_FOLDER = "/dev/mapper"
+_SUSPEND, _SKIP_LOCKFS, _NOFLUSH = 1 << 1, 1 << 10, 1 << 11
 BUFFER_FULL = 1 << 8
 DATA_OUT = 1 << 16
 BUFFER = 65536
+SHORT = 4096
 MOST = 4 << 20
+
+
+class _Command(enum.IntEnum):
+    """_IOWR(0xfd, n, struct dm_ioctl)."""
+
+    REMOVE_ALL = 0xC138FD01
+    LIST = 0xC138FD02
+    CREATE = 0xC138FD03
+    REMOVE = 0xC138FD04
+    RENAME = 0xC138FD05
+    SUSPEND = 0xC138FD06
+    STATUS = 0xC138FD07
+    LOAD = 0xC138FD09
+    MESSAGE = 0xC138FD0E
 
 
 @dataclass(frozen=True)
@@ -98,21 +118,21 @@ class Lab:
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
         self.agent = guest.agent
-        self._control = self.agent.open("/dev/mapper/control", os.O_RDWR).check()
+        self._control = self.agent.open(f"{_FOLDER}/control", os.O_RDWR).check()
 
     def set_up(self) -> None:
-        """Make the devices, by one command: each takes a moment."""
-        devices = (
-            f"lin,,,,0 {LIN_SECTORS} linear /dev/ram0 0",
-            f"low,,,,0 {LOW_SECTORS} linear /dev/ram1 0",
-            f"up,,,,0 {LOW_SECTORS} linear /dev/mapper/low 0",
-        )
-        self.dmsetup("create", "--noudevsync", "--concise", ";".join(devices)).check()
+        """Make the devices."""
+        self.create("lin", f"0 {LIN_SECTORS} linear /dev/ram0 0")
+        self.create("low", f"0 {LOW_SECTORS} linear /dev/ram1 0")
+        self.create("up", f"0 {LOW_SECTORS} linear {self.node('low')} 0")
 
     def tear_down(self) -> None:
         """Remove all devices; nothing is allocated for statistics any more, nothing is open."""
-        self.dmsetup("remove_all", "--force", "--noudevsync").check()
-        assert self.dmsetup("ls").check().stdout == b"No devices found\n"
+        for name in self._names():
+            self._device(_Command.SUSPEND, name)  # without the flag: it goes on
+            self.agent.unlink(f"{_FOLDER}/{name}")  # of a name that has no node: nothing
+        self._device(_Command.REMOVE_ALL)
+        assert not self._names()
         self.wait_freed()
         self.agent.close(self._control).check()
 
@@ -132,24 +152,46 @@ class Lab:
         done = self.dmmon(*words, "--format", "json", "--fields", "all").check()
         return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
-    # Devices.
+    # Devices: by ioctl, because each start of dmsetup takes as long as a short test.
 
     def create(self, name: str, table: str) -> None:
         """Make a device."""
-        self.dmsetup("create", name, "--noudevsync", "--table", table).check()
+        self._device(_Command.CREATE, name)
+        targets = [line.split(" ", 3) for line in table.splitlines()]
+        body = b""
+        for start, sectors, kind, words in targets:
+            text = words.encode() + b"\0"
+            text += bytes(-len(text) % 8)
+            size = _TARGET.size + len(text)
+            body += _TARGET.pack(int(start), int(sectors), 0, size, kind.encode()) + text
+        self._device(_Command.LOAD, name, body, targets=len(targets))
+        self._device(_Command.SUSPEND, name)
+        self._make_node(name)
+
+    def _make_node(self, name: str) -> None:
+        """What dmsetup makes, and libdevmapper looks for."""
+        device = self._number(name)
+        self.agent.mknod(f"{_FOLDER}/{name}", stat.S_IFBLK | 0o600, device).check()
 
     def remove(self, name: str) -> None:
         """Remove a device."""
-        self.dmsetup("remove", "--noudevsync", name).check()
+        self._device(_Command.REMOVE, name)
+        self.agent.unlink(f"{_FOLDER}/{name}").check()
 
     def rename(self, name: str, other: str) -> None:
         """Give a device another name."""
-        self.dmsetup("rename", "--noudevsync", name, other).check()
+        self._device(_Command.RENAME, name, other.encode() + b"\0")
+        self.agent.unlink(f"{_FOLDER}/{name}").check()
+        self._make_node(other)
+
+    def _number(self, name: str) -> int:
+        """Major and minor, as the kernel has them in one number."""
+        return int(_HEAD.unpack_from(self._device(_Command.STATUS, name))[10])
 
     def minor(self, name: str) -> int:
         """Its minor number."""
-        words = ("info", "-c", "--noheadings", "-o", "minor", name)
-        return int(self.dmsetup(*words).check().stdout)
+        number = self._number(name)
+        return number & 0xFF | number >> 12 & 0xFFF00
 
     def node(self, name: str) -> str:
         """The kernel's own node of it."""
@@ -158,11 +200,42 @@ class Lab:
     @contextlib.contextmanager
     def held(self, name: str = "low") -> Iterator[None]:
         """What is sent to the device in this block stays under way."""
-        self.dmsetup("suspend", "--noflush", "--nolockfs", "--noudevsync", name).check()
+        self._device(_Command.SUSPEND, name, flags=_SUSPEND | _SKIP_LOCKFS | _NOFLUSH)
         try:
             yield
         finally:
-            self.dmsetup("resume", "--noudevsync", name).check()
+            self._device(_Command.SUSPEND, name)
+
+    def _names(self) -> list[str]:
+        """Of all devices."""
+        back = self._device(_Command.LIST, size=BUFFER)
+        at, names = _HEAD.unpack_from(back)[4], []
+        while True:
+            number, following = _LISTED.unpack_from(back, at)
+            if number:
+                name = back[at + _LISTED.size :].split(b"\0")[0]
+                names.append(name.decode("latin-1"))
+            if not following:
+                return names
+            at += following
+
+    def _device(
+        self,
+        command: _Command,
+        name: str = "",
+        body: bytes = b"",
+        *,
+        flags: int = 0,
+        targets: int = 0,
+        size: int = 0,
+    ) -> bytes:
+        """An ioctl that must succeed; the buffer afterwards."""
+        size = max(size, _HEAD.size + len(body))
+        head = (*_VERSION, size, _HEAD.size, targets, 0, flags, 0, 0, 0)
+        data = _HEAD.pack(*head, name.encode("latin-1"), b"") + body
+        done = self.agent.ioctl(self._control, command, Both(data.ljust(size, b"\0")))
+        assert done.ret == 0, (command.name, name, done.errno)
+        return bytes(done.buffers[0])
 
     def io(self, name: str, what: str, sector: int = 0, sectors: int = 8, count: int = 1) -> None:
         """So many I/Os one behind the other."""
@@ -186,7 +259,7 @@ class Lab:
         head = (*_VERSION, size, _HEAD.size, 0, 0, 0, 0, 0, 0)  # no flags, no device number
         data = _HEAD.pack(*head, name.encode(), b"") + body
         filler = b"\0" if nul else b"x"
-        done = self.agent.ioctl(self._control, _TARGET_MSG, Both(data.ljust(size, filler)))
+        done = self.agent.ioctl(self._control, _Command.MESSAGE, Both(data.ljust(size, filler)))
         if done.ret < 0:
             return Answer(done.errno)
         back = done.buffers[0]
@@ -198,7 +271,7 @@ class Lab:
 
     def ask(self, name: str, message: str | bytes) -> str:
         """The text of an answer, there has to be one; the buffer grows until it fits."""
-        size = BUFFER
+        size = SHORT
         while (answer := self.send(name, message, size)).full and size < MOST:
             size *= 4
         assert (answer.errno, answer.full, answer.has_text) == (0, False, True), message
