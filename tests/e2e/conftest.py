@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import subprocess
@@ -12,10 +13,11 @@ from pathlib import Path
 
 import pytest
 from applications import MODULES, Collection, declared
+from built import build_all
 from dmstats_lab import Lab, lab_config, prepare_lab
 
 from zvmlab.base.cache import digest, entry
-from zvmlab.base.errors import CannotRun
+from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.build import module_mk
 from zvmlab.build.guesttools import debian_root, tools_source
 from zvmlab.guest.config import GuestConfig
@@ -58,14 +60,19 @@ Commands = Callable[..., Vmcp]
 def _compile(name: str, flags: tuple[str, ...], sources: list[Path]) -> Path:
     def build(into: Path) -> None:
         command = [CC, *flags, "-o", str(into / name), *map(str, sources)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        except FileNotFoundError as error:
-            raise CannotRun(f"{CC} is missing; install gcc-s390x-linux-gnu") from error
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stderr
 
-    version = subprocess.run([CC, "-dumpfullversion"], capture_output=True, check=True).stdout
-    return entry("program", digest(name, *flags, version, *sources), build, name)
+    return entry("program", digest(name, *flags, _version(), *sources), build, name)
+
+
+@functools.cache
+def _version() -> bytes:
+    """The compiler's; it is missing: CannotRun."""
+    try:
+        return subprocess.run([CC, "-dumpfullversion"], capture_output=True, check=True).stdout
+    except FileNotFoundError as error:
+        raise CannotRun(f"{CC} is missing; install gcc-s390x-linux-gnu") from error
 
 
 Define = Callable[[str, str], None]
@@ -75,15 +82,34 @@ OneSet = Callable[..., ReadSet]
 """GUEST[, DEVICE] to the set that was read."""
 
 
+def _program(name: str) -> Path:
+    return _compile(name, STATIC, [HERE / "programs" / f"{name}.c"])
+
+
+def _bare(name: str) -> Path:
+    flags = (*BARE, OTHER_PLACES.get(name, PLACE))
+    return _compile(name, flags, [HERE / "bare/start.S", HERE / f"bare/{name}.c"])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build what the tests ask for before the first of them begins."""
+    if session.config.option.collectonly:
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        build_all(session.items, {"program": _program, "bare": _bare})
+        if any("monread_program" in getattr(item, "fixturenames", ()) for item in session.items):
+            with contextlib.suppress(ZvmlabError, OSError):
+                _monread()
+
+
 @pytest.fixture(scope="session")
 def program() -> Build:
     """Builds programs/NAME.c for the guest (static); returns the executable."""
-    return lambda name: _compile(name, STATIC, [HERE / "programs" / f"{name}.c"])
+    return _program
 
 
-@pytest.fixture(scope="session")
-def monread_program() -> bytes:
-    """monread for the guest, with nothing that it needs there."""
+def _monread() -> Path:
     source, root = tools_source(), debian_root()
     parts = [source / "Makefile", *sorted(source.glob("ci/*.mk"))]
     parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
@@ -101,18 +127,19 @@ def monread_program() -> bytes:
             raise CannotRun(f"monread cannot be compiled for the guest: {done.stderr[-500:]}")
 
     key = digest(root.name, *parts)
-    return entry("monread", key, build, "monread").read_bytes()
+    return entry("monread", key, build, "monread")
+
+
+@pytest.fixture(scope="session")
+def monread_program() -> bytes:
+    """monread for the guest, with nothing that it needs there."""
+    return _monread().read_bytes()
 
 
 @pytest.fixture(scope="session")
 def bare() -> Build:
     """Builds bare/NAME.c, which runs without an operating system; returns the kernel image."""
-
-    def build(name: str) -> Path:
-        flags = (*BARE, OTHER_PLACES.get(name, PLACE))
-        return _compile(name, flags, [HERE / "bare/start.S", HERE / f"bare/{name}.c"])
-
-    return build
+    return _bare
 
 
 @pytest.fixture(scope="session")
