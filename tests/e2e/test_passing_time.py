@@ -146,3 +146,18 @@ def test_a_guest_whose_instructions_are_counted_waits(
             guest.qmp.execute("qom-set", value | {"value": -1})
         with guest.passing(MOST) as left:
             assert left() <= MOST
+
+
+def test_guest_is_looked_at_again_if_it_was_asked_something(warm_guest: Guest) -> None:
+    """A look asks the agent and CP, so CP's count of commands tells."""
+    warm_guest.settle()
+    before = warm_guest.control.asked
+    warm_guest.settle_again()
+    assert warm_guest.control.asked == before
+    # The agent's requests come by way of CP, too.
+    for ask in (lambda: warm_guest.cp("QUERY USERID"), lambda: warm_guest.agent.hello()):
+        ask()
+        asked = warm_guest.control.asked
+        assert asked > before
+        warm_guest.settle_again()
+        assert (before := warm_guest.control.asked) > asked

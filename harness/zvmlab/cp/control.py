@@ -179,6 +179,12 @@ class Control:
         with self._changed:
             return self._closed is not None
 
+    @property
+    def asked(self) -> int:
+        """Commands so far."""
+        with self._changed:
+            return self._next_id
+
     def execute(self, command: str, /, *, time_limit: float | None = None, **arguments: Any) -> Any:
         """Execute a command and return what it returns.
 

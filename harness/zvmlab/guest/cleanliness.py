@@ -14,7 +14,7 @@ def cleanliness(guest: Guest) -> dict[str, object]:
 
     A crash is raised, also one that is on its way.
     """
-    guest.settle()
+    guest.settle_again()
     lines = guest.agent.read_file("/proc/modules").splitlines()
     ask = guest.control.execute
     monitor = ask("query-monitor")

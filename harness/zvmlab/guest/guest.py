@@ -178,6 +178,7 @@ class Guest:
         self._resting = False
         self._log = KernelLog()
         self._jumps = False
+        self._settled: int | None = None
         self._waits_ended = False
         self.faults: list[ArmedFault] = []
         """The rules of the configuration, armed from PAUSED on; see zvmlab.cp.faults.count()."""
@@ -567,7 +568,7 @@ class Guest:
         """
         try:
             self._go_on_to_answer()
-            self.settle()
+            self.settle_again()
         except Timeout as error:
             add_stacks(error, self)
             raise
@@ -601,6 +602,14 @@ class Guest:
         if self._disk_full():
             # The emulator goes on without a console that cannot be written.
             raise self._no_room()
+        self._settled = None if self._control is None else self._control.asked
+
+    def settle_again(self) -> None:
+        """settle(), or check() if it and CP have been asked nothing since settle() found nothing."""
+        if self._control is not None and self._control.asked == self._settled:
+            self.check()
+        else:
+            self.settle()
 
     def _ask(self, control: Control) -> None:
         """Is the emulator there, and has the kernel something to say?"""
