@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from zvmlab.base.busy import waited
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PANIC, EXIT_PASS
+from zvmlab.base.limit import FairLimit
 from zvmlab.base.tree import TREE
 
 pytestmark = pytest.mark.first_kernel
@@ -46,10 +47,11 @@ def shell(
 def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
     """What the guest says, up to this."""
     assert process.stdout is not None
-    until, said = time.monotonic() + SECONDS, b""
+    limit, said = FairLimit(SECONDS, lambda: waited() or 0.0), b""
     while wanted not in said:
-        left = until - time.monotonic()
-        assert left > 0 and select.select([process.stdout], [], [], left)[0], said[-2000:]
+        if not select.select([process.stdout], [], [], limit.left())[0]:
+            assert not limit.over, said[-2000:]
+            continue
         part = os.read(process.stdout.fileno(), 65536)
         assert part, said[-2000:]
         said += part

@@ -307,6 +307,8 @@ class FakeGuest:
             self.panic("late")
         self.check()
 
+    settle_again = settle
+
     def panic(self, cause: str) -> None:
         """The console notices an oops of the kernel."""
         self.text = f" [<000000001234abcd>] iucv_path_connect+0x12/0x34\n{cause}"

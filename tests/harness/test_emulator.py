@@ -261,3 +261,29 @@ def test_cpu_time_is_its_own(tmp_path: Path) -> None:
     assert used - 0.02 <= emulator.cpu_seconds() < used + 0.5
     emulator.stop()
     assert emulator.cpu_seconds() == 0.0
+
+
+def test_time_without_a_cpu_is_told(tmp_path: Path) -> None:
+    """Of two programs that share a CPU each waits for it; both have the program's own clocks."""
+    log, cpu = tmp_path / "log", min(os.sched_getaffinity(0))
+    program = (
+        "import os, sys, time\n"
+        f"os.sched_setaffinity(0, {{{cpu}}})\n"
+        "begun = time.monotonic(), sum(os.times()[:2])\n"
+        "while sum(os.times()[:2]) < 1: pass\n"
+        "print(time.monotonic() - begun[0] - sum(os.times()[:2]) + begun[1], 'waited', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    busy = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", busy]) as other:
+        try:
+            emulator = Emulator([sys.executable, "-c", program], log)
+            _wait_for(log, "waited")
+        finally:
+            other.kill()
+    waited = float(log.read_text().split()[0])
+    assert waited > 0.1
+    # What it waited for while it began is not in the program's number.
+    assert waited - 0.05 <= emulator.starved_seconds() <= waited + 60
+    emulator.stop()
+    assert emulator.starved_seconds() == 0.0

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from zvmlab.base.limit import PAUSE_SECONDS, Limit
+from zvmlab.base.limit import PAUSE_SECONDS, FairLimit, Limit
 
 
 class Clock:
@@ -55,3 +55,38 @@ def test_looks_until_the_end(clock: Clock) -> None:
     assert len(clock.slept) == 4
     assert Limit(0).look(lambda: "once", lambda seen: seen == "twice") == "once"
     assert len(clock.slept) == 4
+
+
+def test_time_without_a_cpu_does_not_count(clock: Clock) -> None:
+    starved = 40.0
+
+    def told() -> float:
+        return starved
+
+    limit = FairLimit(10, told)
+    clock.now += 9
+    assert (limit.left(), limit.over) == (1.0, False)
+    starved += 6
+    clock.now += 6
+    assert (limit.left(), limit.over, str(limit)) == (1.0, False, "10 s")
+    clock.now += 1
+    assert limit.over
+
+
+def test_nothing_waits_for_a_cpu_for_ever(clock: Clock) -> None:
+    """Ten times what was allowed, and not a moment longer; what has ended has waited for nothing."""
+    starved = 0.0
+
+    def told() -> float:
+        return starved
+
+    limit = FairLimit(10, told)
+    starved = 1e6
+    clock.now += 99
+    assert limit.left() == 1.0
+    clock.now += 1
+    assert limit.over
+    limit = FairLimit(10, told)
+    starved = 0.0
+    clock.now += 9
+    assert limit.left() == 1.0

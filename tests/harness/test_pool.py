@@ -77,6 +77,9 @@ class Guest:
         self.done.append("settle")
         self.check()
 
+    def settle_again(self) -> None:
+        self.settle()
+
     def end(self) -> None:
         self.done.append("end")
         self.stop()

@@ -17,7 +17,7 @@ LEAST_SECONDS, LEAST_SHARE = 60.0, 0.5
 _TOTAL = re.compile(r"^some .*\btotal=(\d+)$", re.MULTILINE)
 
 
-def _waited() -> float | None:
+def waited() -> float | None:
     """Seconds since the machine was started in which some program waited for a CPU."""
     try:
         found = _TOTAL.search(PRESSURE.read_text(encoding="ascii"))
@@ -31,11 +31,11 @@ class Busy:
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._before = _waited()
+        self._before = waited()
 
     def explanation(self) -> str | None:
         """A sentence, if it was so much that it has to be told."""
-        seconds, now = time.monotonic() - self._began, _waited()
+        seconds, now = time.monotonic() - self._began, waited()
         if self._before is None or now is None or seconds < LEAST_SECONDS:
             return None
         share = min(1.0, (now - self._before) / seconds)

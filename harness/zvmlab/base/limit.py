@@ -41,3 +41,23 @@ class Limit:
 
     def __str__(self) -> str:
         return f"{self.seconds:g} s"
+
+
+class FairLimit(Limit):
+    """Seconds in which what is waited for could have run.
+
+    *starved* tells for how many seconds it has been ready to run, and was given no CPU.  That time
+    does not count, but no wait gets longer than LONGEST times what the caller allowed.
+    """
+
+    LONGEST = 10
+
+    def __init__(self, seconds: float, starved: Callable[[], float]) -> None:
+        super().__init__(seconds)
+        self._starved = starved
+        self._before = starved()
+
+    def left(self) -> float:
+        """Seconds to its end, if there is a CPU from now on."""
+        more = min(self._starved() - self._before, (self.LONGEST - 1) * self.seconds)
+        return max(0.0, self._end + max(0.0, more) - time.monotonic())

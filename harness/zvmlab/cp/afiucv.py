@@ -199,13 +199,15 @@ class AfIucvListener:
         self._peer = peer
         self.name = name
 
-    def accept(self, timeout: float = 30.0) -> AfIucvStream:
+    def accept(self, timeout: float | Limit = 30.0) -> AfIucvStream:
         """Wait for a connection and accept it."""
-        limit = Limit(timeout)
+        limit = timeout if isinstance(timeout, Limit) else Limit(timeout)
         while True:
             try:
                 event = self._peer.wait(EventType.PENDING, limit.left())
             except Timeout as error:
+                if not limit.over:  # meanwhile there was no CPU for the other side
+                    continue
                 raise Timeout(
                     f"nobody connected to {self._peer.name} {self.name} within {limit}"
                 ) from error

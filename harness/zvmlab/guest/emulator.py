@@ -147,6 +147,15 @@ class Emulator:
         # proc(5): utime and stime are fields 14 and 15.
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
+    def starved_seconds(self) -> float:
+        """For how long one of its threads was ready to run, and had no CPU: the one that waited longest."""
+        # Documentation/scheduler/sched-stats.rst of Linux: the second number of schedstat.
+        waited = [0]
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for task in Path(f"/proc/{self.pid}/task").iterdir():
+                waited.append(int((task / "schedstat").read_text("ascii").split()[1]))
+        return max(waited) / 1e9
+
     @property
     def halted(self) -> bool:
         """Does it stand still, as after SIGSTOP?"""

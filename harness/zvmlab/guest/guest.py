@@ -37,7 +37,7 @@ from zvmlab.base.errors import (
     UsageError,
     ZvmlabError,
 )
-from zvmlab.base.limit import Limit
+from zvmlab.base.limit import FairLimit, Limit
 from zvmlab.build.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.cp.control import Control, CpResponse
@@ -468,10 +468,11 @@ class Guest:
         seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
         used = self.emulator.cpu_seconds()
+        limit = FairLimit(seconds, self.emulator.starved_seconds)
         try:
             known, self._connected = self._connected, None
             self._pool = None if known is None else known.pool
-            self._stream = listener.accept(seconds) if known is None else known.stream
+            self._stream = listener.accept(limit) if known is None else known.stream
             stream = _WatchedStream(self._stream, self._news)
             info = None if known is None else known.info
             self._agent = Agent(stream, info=info, check_runs=self.emulator.check_runs)
