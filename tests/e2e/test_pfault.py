@@ -370,15 +370,12 @@ def _many(guest: Guest, program: Build, faults: int) -> None:
 
 
 @pytest.mark.requirement("P10")
-def test_many_faults_leave_no_task_asleep(guest: Guest, program: Build) -> None:
-    _many(guest, program, 3000)
-
-
-@pytest.mark.full
-@pytest.mark.requirement("P10")
 @pytest.mark.timeout(1800)
-def test_very_many_faults_leave_no_task_asleep(guest: Guest, program: Build) -> None:
-    _many(guest, program, 100_000)
+@pytest.mark.parametrize(
+    "count", [300, *(pytest.param(count, marks=pytest.mark.full) for count in (3000, 100_000))]
+)
+def test_many_faults_leave_no_task_asleep(guest: Guest, program: Build, count: int) -> None:
+    _many(guest, program, count)
 
 
 @pytest.mark.requirement("P11")
