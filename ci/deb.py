@@ -68,7 +68,7 @@ def _build(root: Path, scratch: Path, log: Path, progress: Progress) -> list[Pat
 
 
 def _full(error: Exception, log: Path) -> str:
-    """What was said of a full disk, or nothing."""
+    """Find the message of a full disk in the output, or nothing."""
     if isinstance(error, OSError):
         if error.errno != errno.ENOSPC:
             return ""

@@ -85,7 +85,7 @@ def _names(objects: Path, file: str) -> tuple[set[str], set[str]]:
 
 
 def symbols(objects: Path, files: Sequence[str]) -> Symbols:
-    """Who uses whose; of two files that define the same one, those of another folder count less."""
+    """List users of symbols; of two definitions, that of another folder counts less."""
     found = {file: _names(objects, file) for file in files}
     owners: dict[str, list[str]] = {}
     for file, (own, _) in found.items():
@@ -136,7 +136,7 @@ def knots(uses: Mapping[str, Mapping[str, object]]) -> list[list[str]]:
 
 
 def _line(root: Path, file: str, name: str) -> int:
-    """Where the file names a symbol first."""
+    """The line where the file first names a symbol."""
     text = (root / file).read_text(encoding="utf-8")
     match = re.search(rf"\b{re.escape(name)}\b", text)
     return 1 if match is None else text.count("\n", 0, match.start()) + 1

@@ -108,7 +108,7 @@ def _imported(node: ast.AST, modules: Mapping[str, Path]) -> list[str]:
 
 
 def python_uses(root: Path, package: str) -> Iterator[Use]:
-    """What modules of *package*, a folder below *root*, import of it; its folder is its layer."""
+    """The imports among modules of *package*, a folder below *root*; a folder is a layer."""
     base = root / package
     modules = {_module_of(path, base.parent): path for path in sorted(base.rglob("*.py"))}
     for module, path in modules.items():
@@ -140,7 +140,7 @@ class Folders:
 
     @classmethod
     def of(cls, root: Path) -> Folders:
-        """Those of a tree.  Raises ZvmlabError for a wrong module.mk."""
+        """Read the modules of a tree.  Raises ZvmlabError for a wrong module.mk."""
         names = [name for name in module_mk.names(root) if not name.startswith("tests")]
         return cls(root, {name: module_mk.read(root, name) for name in names})
 
@@ -161,7 +161,7 @@ class Folders:
 
 
 def c_uses(folders: Folders) -> Iterator[Use]:
-    """What C sources include of each other.
+    """The includes among C sources.
 
     A name is looked for beside the source, then where the compiler is told to look, and then
     in all folders: what does not compile is to be said here, too.

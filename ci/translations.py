@@ -85,7 +85,7 @@ _ANY = re.compile(rf"\bstruct\s+({'|'.join(TABLES)})\b")
 
 @dataclass(frozen=True)
 class Element:
-    """Of an initializer: its designator (``.name``), and either tokens or elements within braces."""
+    """An element of an initializer: designator (``.name``), and tokens or inner elements."""
 
     name: str
     tokens: tuple[str, ...]
@@ -93,14 +93,14 @@ class Element:
 
     @property
     def text(self) -> str | None:
-        """What it is if it is a string, in the form of a source."""
+        """The text if it is a string, in the form of a source."""
         if self.tokens and all(token.startswith('"') for token in self.tokens):
             return "".join(token[1:-1] for token in self.tokens)
         return None
 
 
 def _elements(tokens: Iterator[str]) -> tuple[Element, ...]:
-    """Those up to the closing brace, which is taken as well."""
+    """Take the elements up to the closing brace, and the brace."""
     found: list[Element] = []
     name, value, depth = "", list[str](), 0
     within: tuple[Element, ...] | None = None
@@ -148,7 +148,7 @@ def initialized(text: str) -> Iterator[tuple[str, str]]:
 
 
 def tool_texts(root: Path) -> Iterator[Text]:
-    """Those of the tools in C."""
+    """The texts of the tools in C."""
     names = (name for name in module_mk.names(root) if name.startswith("tools/"))
     for module in module_mk.closure(root, *names):
         if not module.name.startswith("tools/"):
@@ -163,7 +163,7 @@ def tool_texts(root: Path) -> Iterator[Text]:
 
 
 def command_texts() -> Iterator[Text]:
-    """Those of the command zvmlab."""
+    """The texts of the command zvmlab."""
     from zvmlab.cli.main import parser
     from zvmlab.cli.translate import USAGE, texts
 
@@ -173,7 +173,7 @@ def command_texts() -> Iterator[Text]:
 
 
 def _quoted(text: str) -> str:
-    """As a string of C has it."""
+    """Quote the text as a string of C."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
@@ -181,7 +181,7 @@ def _quoted(text: str) -> str:
 
 
 def template(root: Path) -> str:
-    """What po/help.pot has to be."""
+    """The contents that po/help.pot must have."""
     texts = [*tool_texts(root), *command_texts()]
     texts += [Text("argp", "", _quoted(text)) for text in ARGP]
     with tempfile.TemporaryDirectory() as folder:
@@ -204,7 +204,7 @@ def template(root: Path) -> str:
 
 
 def languages(root: Path) -> list[str]:
-    """Those that po/ has a folder for."""
+    """The languages with a folder in po/."""
     return sorted(path.parent.name for path in (root / "po").glob(f"*/{HELP}"))
 
 
@@ -268,7 +268,7 @@ def in_tree(root: Path) -> list[str]:
 
 
 def _run(argv: Sequence[str], folder: Path) -> str:
-    """What a program prints."""
+    """Run a program and return its output."""
     env = {**os.environ, "LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
     try:
         done = subprocess.run(

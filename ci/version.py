@@ -31,7 +31,7 @@ class Place:
     """By ``--set``; a list of changes is not, and only its first entry counts."""
 
     def found(self, text: str) -> list[re.Match[str]]:
-        """Where it says which version."""
+        """The places with a version."""
         every = list(re.finditer(self.pattern, text, re.MULTILINE))
         return every if self.written else every[:1]
 

@@ -62,7 +62,7 @@ def _trips(guest: Guest, reader: DataSets) -> tuple[float, float]:
 
 
 def _records(guest: Guest, reader: DataSets) -> float:
-    """As many buffers as monwriter has by default, copied at each interval."""
+    """Copy as many buffers as monwriter has by default, at each interval."""
     file = guest.agent.open(DEVICE, os.O_WRONLY).check()
     parts = [_header(number, SIZE) + bytes([number]) * SIZE for number in range(BUFFERS)]
     guest.agent.write(file, b"".join(parts)).check()

@@ -24,7 +24,7 @@ def text(value: float) -> str:
 
 @dataclass(frozen=True)
 class Budget:
-    """What the median has to keep."""
+    """The limit that the median must keep."""
 
     limit: float
     at_most: bool

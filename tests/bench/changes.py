@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each of the changes that make our QEMU faster is worth: builds without it, side by side.
+"""The value of each change that makes our QEMU faster: builds without it, side by side.
 
 Each build does the same work in turn: the phases of qemu_speed.py, and a guest that reads sets.
 Time is CPU time of the emulator's process, and each value is the best of several passes: what

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What zvmlab itself costs beside the guest: CPU time of a command, as a multiple of Python's start.
+"""The cost of zvmlab itself: CPU time of a command as a multiple of Python's start.
 
 Everything is warm: what a guest runs has been built, its checkpoint is there, and what was decided
 for it stands in the cache.

@@ -47,7 +47,7 @@ def _rate(amount: float, result: DrainResult) -> float:
 
 
 def read_sets(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) -> DrainResult:
-    """So many sets of that size are stored and read; *size* has the control element, too."""
+    """Store and read this number of sets of that size; *size* includes the control element."""
     element = {"domains": USER_DOMAIN, "fill": {"length": size - MCE_SIZE, "seed": 1}}
     guest.control.execute(
         "monitor-repeat", kind="sample", elements=[element], outstanding=OUTSTANDING, times=sets

@@ -62,7 +62,7 @@ def _resident(guest: Guest) -> float:
 
 
 def _start(config: GuestConfig, progress: Progress) -> dict[str, float]:
-    """As every guest starts that is not cold: it goes on from a checkpoint."""
+    """Start a guest from a checkpoint, as every guest starts that is not cold."""
     with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.configure()
         begun = time.monotonic()

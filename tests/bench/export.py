@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What monread export costs for a system of 1,000 users, which Debian's Prometheus scrapes.
+"""The cost of monread export for a system of 1,000 users, scraped by Debian's Prometheus.
 
 An hour of the system is read as fast as it comes, and asked for as often as Prometheus would, by
 HTTPS and with a password; what that costs a minute is a part of a processor.

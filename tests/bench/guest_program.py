@@ -26,5 +26,5 @@ def guest_program(name: str) -> Path:
 
 
 def number(guest: Guest, *argv: str) -> int:
-    """What a program says, which is a number."""
+    """The number that a program prints."""
     return int(guest.agent.run(list(argv), timeout=_SECONDS).check().stdout)

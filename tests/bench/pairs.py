@@ -56,7 +56,7 @@ NOT_SLOWER = Budget(1.0, at_most=False)
 
 @dataclass(frozen=True)
 class Pass:
-    """What one driver did."""
+    """The results of one driver."""
 
     sets: dict[int, float]
     """Sets a second, by control elements of a set."""

@@ -13,7 +13,7 @@ Row = dict[str, float]
 
 
 def rows(program: Path, timeout: float, *arguments: float) -> list[Row]:
-    """What it printed, measurement by measurement."""
+    """The program's output, measurement by measurement."""
     try:
         done = subprocess.run(
             [program, *map(str, arguments)],

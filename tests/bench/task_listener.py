@@ -34,7 +34,7 @@ def _benchmarks() -> Pairs:
 
 
 def _rate(nanoseconds: Callable[[int], int]) -> float:
-    """Of the exits that one run has more than the other."""
+    """The rate of the exits that one run has more than the other."""
     few, many = (nanoseconds(count) for count in (FEW, MANY))
     return (MANY - FEW) * _NS / (many - few)
 

@@ -45,7 +45,7 @@ def _alias(version: str) -> str:
 
 
 def parts(version: str, dashboard: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """What of a dashboard is judged: where it is, its type, itself.
+    """The judged parts of a dashboard: place, type, contents.
 
     A panel's options are of any type for Grafana's own type of panels; those of panels of time
     series consist of the two that are judged here.  The types that version 9 has of dashboards and

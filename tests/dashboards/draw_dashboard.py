@@ -81,7 +81,7 @@ def _limited(process: subprocess.Popen[Any]) -> Iterator[None]:
 
 
 def scrapes(monread: Path, hours: float) -> Iterator[tuple[float, str]]:
-    """What the exporter gives at the end of each interval, with the interval's end."""
+    """The exporter's values at the end of each interval, with the interval's end."""
     argv = [str(monread), "export", "--listen", "127.0.0.1:0", "-"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stderr is not None
@@ -137,7 +137,7 @@ def openmetrics(taken: Iterator[tuple[float, str]]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Period:
-    """What Prometheus is asked about; seconds since 1970, and between two points."""
+    """The period to ask Prometheus for; seconds since 1970, and between two points."""
 
     prometheus: Prometheus
     start: int
@@ -145,7 +145,7 @@ class Period:
     step: int
 
     def series_of(self, panel: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """What there is for a panel, as drawn.tsx wants it; null where a series has no value."""
+        """The series of a panel, as drawn.tsx takes it; null where a series has no value."""
         times = range(self.start, self.end + 1, self.step)
         # As Grafana chooses it for this step.
         interval = f"{5 * self.step}s"

@@ -53,7 +53,7 @@ class Victim:
         return results[left].errno == 0 and results[left].data == b"0\n"
 
     def result(self, call: int | Ref) -> CallResult:
-        """Of a call of the batch that was run last."""
+        """The result of a call in the last batch."""
         return self.results[call]
 
 
@@ -72,7 +72,7 @@ def victim(monreader: Guest) -> Iterator[Victim]:
 
 
 def users(guest: Guest) -> list[str]:
-    """Who is connected to *MONITOR."""
+    """The users connected to *MONITOR."""
     return [user["name"] for user in guest.control.execute("query-monitor")["users"]]
 
 

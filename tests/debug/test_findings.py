@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What only the debug kernel shows of the defects in docs/upstream-kernel.md."""
+"""Findings of the debug kernel alone about the defects in docs/upstream-kernel.md."""
 
 from __future__ import annotations
 

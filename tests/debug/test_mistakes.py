@@ -47,7 +47,7 @@ def make(guest: Guest, module: Path, mistake: str) -> None:
 
 
 def first_crash(guest: Guest, start: int) -> Crash:
-    """What the console announces behind that position; it is written with a delay."""
+    """The console's crash message behind that position; it is written with a delay."""
     limit = time.monotonic() + CONSOLE_SECONDS
     while time.monotonic() < limit:
         # The last line may not be complete yet.

@@ -80,7 +80,7 @@ def run_page(stage: Stage, scenes: Scenes, name: str, found: Sequence[Shown]) ->
 
 
 def line(result: Result) -> str:
-    """What a terminal shows of a result."""
+    """The line of a result on a terminal."""
     why = result.problem or result.scene.not_run
     text = f"{result.state:9}  {result.seconds:6.1f} s  {result.shown.place}: {result.shown.first}"
     if why:

@@ -18,7 +18,7 @@ Table = TypeVar("Table", "Page", "Command")
 
 @dataclass(frozen=True)
 class Page:
-    """Where the commands of a page run, and what is there before the first of them."""
+    """The folder of a page's commands, and its contents before the first one."""
 
     folder: str = ""
     """An empty folder of this name, whose user has the clone in his home; "" is the clone itself."""
@@ -65,7 +65,7 @@ class Command:
 
 @dataclass
 class Scenes:
-    """All of the file."""
+    """The contents of the file."""
 
     pages: dict[str, Page]
     commands: list[Command]

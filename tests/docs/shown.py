@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the project's documents show: commands for a shell, and programs in Python."""
+"""Find the commands for a shell and the programs in Python that documents show."""
 
 from __future__ import annotations
 

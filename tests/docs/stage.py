@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the commands of the pages run: a clone of the tree, a user's home, and how one is run there."""
+"""The place where the commands of pages run: a clone of the tree and a user's home."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Stage:
         return done.stdout
 
     def _copy_changed(self) -> None:
-        """What the user's tree has more, or other, than its last commit."""
+        """Copy the changes of the user's tree since its last commit."""
         listed = self._git(
             "-C", str(self._root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"
         )

@@ -40,7 +40,7 @@ EVENT_RECORD, SAMPLE_RECORD = (10, 1), (10, 2)
 
 @dataclass(frozen=True)
 class Header:
-    """What a program writes before its data; the driver adds the product's number."""
+    """The header before a program's data; the driver adds the product's number."""
 
     function: int = START
     applid: int = 0x4711
@@ -86,7 +86,7 @@ class Application:
 
 
 def applications(found: Iterable[Record]) -> list[Application]:
-    """Those of domain 10, in order."""
+    """The records of domain 10, in order."""
     return [Application.decode(record) for record in found if record.domain == 10]
 
 

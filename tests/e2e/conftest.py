@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the end-to-end tests share: programs for the guest, built once into the cache."""
+"""Fixtures of the end-to-end tests: programs for the guest, built once into the cache."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Build = Callable[[str], Path]
 
 @dataclass(frozen=True)
 class Vmcp:
-    """What /dev/vmcp gave: response, CP's return code, and the response's full size."""
+    """The answer of /dev/vmcp: response, CP's return code, and the response's full size."""
 
     text: str
     rc: int

@@ -48,14 +48,14 @@ class Relay:
             assert time.monotonic() < end, f"nothing answers at port {self._there} of the guest"
 
     def text(self, accept: str = "text/plain;version=0.0.4") -> str:
-        """What a scraper gets that takes this format."""
+        """The text for a scraper that takes this format."""
         wanted = f"GET /metrics HTTP/1.1\r\nHost: guest\r\nAccept: {accept}\r\n\r\n"
         head, _, body = self.ask(wanted.encode()).partition(_HEAD_END)
         assert head.startswith(b"HTTP/1.1 200 "), head
         return body.decode()
 
     def values(self) -> dict[str, float]:
-        """As the public parser of OpenMetrics reads them: 'name{label="value"}' to value."""
+        """Parse values with the public parser of OpenMetrics: 'name{label="value"}' to value."""
         body = self.text("application/openmetrics-text")
         return {
             sample.name

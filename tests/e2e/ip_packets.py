@@ -33,7 +33,7 @@ def text_of(number: bytes) -> str:
 
 @dataclass(frozen=True)
 class Packet:
-    """What an IP packet is about."""
+    """The parts of an IP packet."""
 
     protocol: int
     source: str

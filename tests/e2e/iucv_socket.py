@@ -58,7 +58,7 @@ def class_message(trgcls: int) -> bytes:
 
 @dataclass(frozen=True)
 class Received:
-    """What recvmsg gave."""
+    """The result of recvmsg."""
 
     ret: int
     errno: int
@@ -116,7 +116,7 @@ class Socket:
         return found.data[: min(found.check(), size)]
 
     def recv_all(self, size: int) -> bytes:
-        """So many bytes, or all up to the end of the stream."""
+        """Receive this number of bytes, or everything up to the end of the stream."""
         data = b""
         while len(data) < size:
             part = self.recv(min(size - len(data), 1 << 20))
@@ -151,7 +151,7 @@ class Socket:
         self.worker.call(Call.SETSOCKOPT, self.fd, SOL_SOCKET, option, packed, len(packed)).check()
 
     def linger(self, seconds: int) -> None:
-        """What close() waits for messages to be taken, instead of the two seconds of the kernel's."""
+        """Set how long close() waits for messages to be taken (kernel: two seconds)."""
         packed = struct.pack(">ii", 1, seconds)
         level = SOL_SOCKET, SO_LINGER
         self.worker.call(Call.SETSOCKOPT, self.fd, *level, packed, len(packed)).check()
@@ -176,7 +176,7 @@ class Socket:
         return user.decode().rstrip(), name.decode().rstrip()
 
     def ready(self, events: int, milliseconds: int = 0) -> int:
-        """What poll says."""
+        """The result of poll."""
         return self.worker.poll([(self.fd, events)], milliseconds).revents[0]
 
     def close(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What of the guest kernel's memory is in use: the same before and after much of the same.
+"""Memory use of the guest's kernel: equal before and after many repetitions.
 
     with flat(guest, objects=10, pages=100):
         for _ in range(1000):
@@ -44,7 +44,7 @@ _BY_THE_CLOCK = "damon_"
 
 @dataclass(frozen=True)
 class KernelMemory:
-    """What of the kernel's memory and resources is in use."""
+    """The memory and resources that the kernel uses."""
 
     objects: dict[str, int]
     """By slab cache."""
@@ -55,7 +55,7 @@ class KernelMemory:
 
     @classmethod
     def of(cls, agent: Agent) -> KernelMemory:
-        """As it is now."""
+        """Read the current state."""
         slabs = agent.read_file("/proc/slabinfo").decode().splitlines()[2:]
         memory = agent.read_file("/proc/meminfo").decode().splitlines()
         return cls(
@@ -97,7 +97,7 @@ def _let_free(guest: Guest) -> None:
 
 
 def settled(guest: Guest, seconds: float = LIMIT) -> KernelMemory:
-    """As it is when nothing is being freed any more, or made: the same before and after a while."""
+    """Wait until nothing is freed or allocated any more: two equal readings."""
     limit = Limit(seconds)
     found = KernelMemory.of(guest.agent)
     while True:
@@ -129,7 +129,7 @@ def flat(guest: Guest, objects: int, pages: int, seconds: float = 60.0) -> Itera
 
 
 def _left(guest: Guest, before: KernelMemory, objects: int, pages: int) -> str:
-    """What is not as before, or nothing."""
+    """The differences from before, or nothing."""
     after = KernelMemory.of(guest.agent)
     changed = [
         name for name in ("iomem", "modules") if getattr(after, name) != getattr(before, name)

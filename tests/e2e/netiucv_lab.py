@@ -69,24 +69,24 @@ class Interface:
         return f"iucv{self.number}"
 
     def attribute(self, name: str) -> str:
-        """Of the device in sysfs: user, buffer, stats/…"""
+        """An attribute of the device in sysfs: user, buffer, stats/…"""
         path = f"/sys/bus/iucv/devices/net{self.name}/{name}"
         return self.guest.agent.read_file(path).decode().strip()
 
     def set(self, name: str, text: str) -> CallResult:
-        """What the driver says to an attribute's new value."""
+        """Write an attribute; return the driver's answer."""
         path = f"/sys/bus/iucv/devices/net{self.name}/{name}"
         return _write(self.guest.agent, path, text.encode())
 
     @property
     def states(self) -> tuple[str, str]:
-        """Of the interface and of its connection."""
+        """The states of the interface and of its connection."""
         return self.attribute("stats/device_fsm_state"), self.attribute(
             "stats/connection_fsm_state"
         )
 
     def counts(self, *names: str) -> list[int]:
-        """Of the network device: rx_packets, tx_errors, …"""
+        """The counters of the network device: rx_packets, tx_errors, …"""
         at = f"/sys/class/net/{self.name}/statistics"
         return [int(self.guest.agent.read_file(f"{at}/{name}")) for name in names]
 

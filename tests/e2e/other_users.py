@@ -32,7 +32,7 @@ def give_back(peer: Peer, message: IucvEvent) -> None:
 
 
 def segment_bytes(control: Control, first: int, last: int) -> bytes:
-    """What lies between two addresses of the segment that *MONITOR uses, both included."""
+    """The bytes between two addresses of the segment that *MONITOR uses, both included."""
     name = control.execute("query-monitor")["segment"]
     (start,) = (
         s["start"] for s in control.execute("query-segments")["segments"] if s["name"] == name

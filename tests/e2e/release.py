@@ -9,6 +9,6 @@ from zvmlab.guest.guest import Guest
 
 
 def release(guest: Guest) -> tuple[int, ...]:
-    """Of 6.12.107+deb13-s390x (6, 12, 107); bookworm's kernels have 0 as their third number."""
+    """The release: 6.12.107+deb13-s390x is (6, 12, 107); bookworm's third number is 0."""
     text = guest.agent.hello().release
     return tuple(int(number) for number in re.findall(r"\d+", text)[:3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bare-metal programs say of their own results, by messages to the operator."""
+"""Bare-metal programs report their own results by messages to the operator."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Prometheus:
         self._address = address
 
     def ask(self, query: str, at: float | None = None) -> list[tuple[dict[str, str], float]]:
-        """What it has now, or had *at* so many seconds since 1970: labels and value of each series."""
+        """Query the values now, or *at* seconds since 1970: labels and value of each series."""
         fields = {"query": query} if at is None else {"query": query, "time": str(at)}
         return [(one["metric"], float(one["value"][1])) for one in self._answer("query", fields)]
 

@@ -38,7 +38,7 @@ def install(guest: Guest) -> Taskmon:
 
 
 def rows(output: bytes) -> list[Row]:
-    """What --format json wrote."""
+    """The rows of --format json."""
     return [json.loads(line) for line in output.decode().splitlines() if line.startswith("{")]
 
 

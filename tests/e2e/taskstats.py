@@ -90,7 +90,7 @@ class Stats:
         raise AttributeError(name)
 
     def values(self) -> dict[str, int | str]:
-        """What the kernel's version has, by the names of taskmon's columns."""
+        """The values in the kernel's version, by the names of taskmon's columns."""
         found: dict[str, int | str] = {}
         for name, (offset, form) in LAYOUT.items():
             if offset + struct.calcsize(f">{form}") > len(self.data) or name == "pad":
@@ -149,7 +149,7 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def records(text: str) -> list[Stats]:
-    """What is in the attributes of an answer or a message, each in a nest as the kernel has it."""
+    """The records in the attributes of an answer or a message, each in the kernel's nest."""
     found = []
     for kind, nest in attributes(bytes.fromhex(text)):
         assert kind in (_T_AGGR_PID, _T_AGGR_TGID)

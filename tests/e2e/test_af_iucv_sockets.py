@@ -205,7 +205,7 @@ def test_peeking_takes_nothing(worker: Worker, kind: int) -> None:
 @pytest.mark.requirement("I4")
 @pytest.mark.parametrize("size", [3000, 4097, 20_000, 65_536])
 def test_large_message_is_one_message(worker: Worker, peer: Peer, kind: int, size: int) -> None:
-    """Of pages that need not be adjacent: the guest gives CP a list of them, or one address."""
+    """The guest gives CP a list of pages that need not be adjacent, or one address."""
     data = pattern(size, 3)
     with to_peer(worker, peer, kind) as (client, stream):
         assert client.option(SO_MSGSIZE) == 0x7FFFFFFF
@@ -279,7 +279,7 @@ def test_up_to_seven_bytes_in_the_parameter_list(worker: Worker, peer: Peer) -> 
 
 @pytest.mark.requirement("I7")
 def test_backlog(worker: Worker, peer: Peer) -> None:
-    """As many connections as listen() says, and one more, wait; others are refused until then."""
+    """As many connections as listen() allows, and one more, wait; further ones are refused."""
     with Socket.make(worker, name="SERVER") as server, contextlib.ExitStack() as stack:
         server.listen(3)
         assert server.ready(select.POLLIN) == 0
@@ -349,7 +349,7 @@ def test_end_where_there_is_no_connection(worker: Worker) -> None:
 
 @pytest.mark.requirement("I9")
 def test_message_limit(worker: Worker, peer: Peer) -> None:
-    """So many messages may be under way; then sending waits, or is EAGAIN, and poll says so."""
+    """After this number of messages sending waits, or fails with EAGAIN, and poll reports it."""
     with to_peer(worker, peer, limit=3) as (client, stream):
         assert client.option(SO_MSGLIMIT) == 3
         for number in range(3):
@@ -365,7 +365,7 @@ def test_message_limit(worker: Worker, peer: Peer) -> None:
 
 @pytest.mark.requirement("I9")
 def test_message_limit_that_the_partner_lowers(worker: Worker, peer: Peer) -> None:
-    """What CP has granted counts, not what was asked for."""
+    """The limit that CP grants counts, not the one requested."""
     with Socket.make(worker, name="CLIENT") as client:
         client.set_option(SO_MSGLIMIT, 100).check()
         waiting = later(worker, Call.CONNECT, client.fd, *_address("PARTNER", "ECHO"))
@@ -436,7 +436,7 @@ def test_severed_while_a_call_sleeps(warm_guest: Guest, worker: Worker, peer: Pe
 
 @pytest.mark.requirement("I10")
 def test_severed_with_data_unread(worker: Worker, peer: Peer) -> None:
-    """What has arrived can be read, then comes the end."""
+    """Data that have arrived can be read; the end follows."""
     with from_peer(worker, peer) as (accepted, stream):
         stream.send(b"first")
         stream.send(b"second")
@@ -507,7 +507,7 @@ def test_closed_with_messages_under_way(worker: Worker, peer: Peer) -> None:
 )
 @pytest.mark.timeout(300)
 def test_two_thousand_connections_at_once(guest: Guest, program: Build, zvmlab_kernel: str) -> None:
-    """Of sockets of one program, with 4,000 paths; all carry data, and none is left."""
+    """Sockets of one program have 4,000 paths; all carry data, and none is left."""
     count = 2000
     guest.agent.write_file("/tmp/iucvmany", program("iucvmany").read_bytes(), 0o755)
     guest.agent.mknod("/tmp/go", stat.S_IFIFO | 0o600).check()
@@ -684,7 +684,7 @@ def test_message_before_the_connection_is_complete(
 
 @pytest.mark.requirement("I15")
 def test_options(worker: Worker) -> None:
-    """Of the socket's own level only; values of four bytes."""
+    """Options of the socket's own level only; values have four bytes."""
     with Socket.make(worker) as made:
         assert made.option(SO_ERROR, SOL_SOCKET) == 0
         assert made.option(SO_MSGLIMIT) == 0
@@ -879,7 +879,7 @@ def test_close_frees_messages_that_were_not_read(guest: Guest) -> None:
 
 
 def test_names_are_ebcdic(peer: Peer, worker: Worker) -> None:
-    """What goes to the partner as user data of CONNECT: its name, then one's own."""
+    """CONNECT's user data have the partner's name, then the own name, in EBCDIC."""
     with Socket.make(worker, name="client1") as made:
         waiting = later(worker, Call.CONNECT, made.fd, *_address("PARTNER", "Echo"))
         event = peer.wait(EventType.PENDING, LIMIT)

@@ -81,7 +81,7 @@ class Sysctls:
         self.guest.agent.write_file(f"{SYSCTL}/{name}", f"{value}\n".encode())
 
     def kernel(self, found: list[Application], name: str) -> Kernel:
-        """Of a sample the one record of that kind."""
+        """The only record of that kind in a sample."""
         (one,) = [one for one in found if one.product == product(name)]
         assert (one.number, one.userid, one.status) == (2, USERID, 0)
         tod, begun, ended = HEAD.unpack_from(one.data)

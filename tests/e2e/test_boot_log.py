@@ -34,7 +34,7 @@ def read(guest: Guest, device: str, size: int) -> bytes:
 
 
 def place(guest: Guest) -> int:
-    """Where the kernel's text begins."""
+    """The position where the kernel's text begins."""
     symbols = guest.agent.read_file("/proc/kallsyms")
     found = re.search(rb"^([0-9a-f]+) T _stext$", symbols, re.M)
     assert found is not None

@@ -34,7 +34,7 @@ SECONDS = 30
 
 
 class Cmm:
-    """What the kernel says of its pages, and what it can be told by writing there."""
+    """The kernel's counters of pages, and the files to change them."""
 
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
@@ -53,7 +53,7 @@ class Cmm:
         wait_until(lambda: self[name] == value, f"cmm_{name} becomes {value}", lambda: self[name])
 
     def let_pass(self, seconds: float) -> None:
-        """So much of the guest's time."""
+        """Let this much of the guest's time pass."""
         batch = self.guest.agent.batch()
         batch.sleep(seconds)
         self.guest.outlast(batch.start(seconds + LIMIT), seconds + LIMIT, jump=seconds)
@@ -142,7 +142,7 @@ def test_sysctl_does_the_same(cmm: Cmm) -> None:
     seen=r"assert '40 1' == '40 12'",
 )
 def test_value_may_end_without_a_newline(cmm: Cmm) -> None:
-    """As `sysctl -w` writes it."""
+    """A value without a newline is accepted, as `sysctl -w` writes it."""
     fd = cmm.guest.agent.open("/proc/sys/vm/cmm_timeout", os.O_WRONLY).check()
     written = cmm.guest.agent.write(fd, b"40 12")
     cmm.guest.agent.close(fd).check()
@@ -341,7 +341,7 @@ def test_guest_without_memory_takes_pages_back(guest: Guest) -> None:
 
 @pytest.mark.requirement("C3")
 def test_value_can_be_read_in_parts(cmm: Cmm) -> None:
-    """As much of the text as is asked for."""
+    """A read returns as much of the text as is asked for."""
     cmm["timeout"] = "12345 67"
     agent = cmm.guest.agent
     fd = agent.open("/proc/sys/vm/cmm_timeout").check()

@@ -71,7 +71,7 @@ def test_the_console_is_the_3215(guest: Guest) -> None:
 
 @pytest.mark.requirement("O2")
 def test_lines_of_a_program_arrive(terminal: Terminal) -> None:
-    """All of them in their order, long ones, too."""
+    """All lines arrive in their order, also long ones."""
     # The kernel's own would come between two writes, in the middle of a line.
     terminal.guest.agent.write_file("/proc/sys/kernel/printk", b"1")
     lines = [f"line {number} " + "x" * number for number in range(0, 300, 7)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the guest asks CP about itself and other users, beside what Linux knows of that."""
+"""CP's answers about the guest and other users, beyond Linux' own knowledge."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_cpuid_is_of_a_guest_of_zvm(asked: Asked) -> None:
 
 @pytest.mark.requirement("V6")
 def test_cpus_are_those_of_linux(guest: Guest, asked: Asked) -> None:
-    """As many as Linux has, with the numbers that STIDP gives it; one of them is the base."""
+    """CP has as many CPUs as Linux, with the numbers of STIDP; one of them is the base."""
     rc, text = asked("QUERY VIRTUAL CPUS")
     lines = text.splitlines()
     assert rc == 0
@@ -114,7 +114,7 @@ def test_xautolog_logs_nobody_on_twice(guest: Guest, asked: Asked) -> None:
 
 @pytest.mark.requirement("V8")
 def test_user_of_the_directory_is_told_from_nobody(guest: Guest, asked: Asked) -> None:
-    """As feilong asks: on, 045E for who is in the directory and off, 003E for who is not."""
+    """As feilong asks: on, 045E for users who are off, 003E for those not in the directory."""
     guest.control.execute("guest-describe", name="WEB")
     guest.control.execute("guest-describe", name="MAIL", **{"logged-off": True})
     assert asked("QUERY WEB") == (0, "WEB      - DSC\n")

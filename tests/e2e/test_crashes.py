@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a kernel or an emulator does last fails the test that it happens in.
+"""A test fails for the last act of its kernel or emulator.
 
 Runs of pytest within a test, with real guests; what the plugin makes of it is in
 tests/harness/test_plugin_crashes.py, on a fake emulator.
@@ -142,7 +142,7 @@ def test_a_boot_that_comes_in_between(guest):
 
 @pytest.fixture(scope="session")
 def cache() -> Path:
-    """Where it is before a run of pytest within a test has a home of its own."""
+    """The cache's path before a run of pytest within a test gets a home of its own."""
     return cache_root()
 
 

@@ -95,7 +95,7 @@ def lab(guest: Guest) -> Guest:
 
 
 def found_line(guest: Guest, since: int) -> str:
-    """What the driver says of the disk that it has found, without a module's name in front."""
+    """The driver's line about the disk that it has found, without a module's name in front."""
     lines = [line.text for line in guest.agent.dmesg(since) if "New DASD with" in line.text]
     assert len(lines) == 1, lines
     return lines[0][lines[0].index("0.0.") :]
@@ -180,7 +180,7 @@ def test_the_block_size_of_a_label(lab: Guest, block_size: int) -> None:
 
 @pytest.mark.requirement("K3")
 def test_blocks_are_written_and_read(lab: Guest) -> None:
-    """All of them, compared from outside; the first and the last, too."""
+    """All blocks, including the first and the last, are compared from outside."""
     before = page_of(1, DISKS[MAIN] * BLOCK)
     disk.write(lab.control, MAIN, 0, before)
     node = online(lab)

@@ -113,7 +113,7 @@ def opened(guest: Guest) -> Iterator[int]:
 
 
 def write_errno(guest: Guest) -> int:
-    """What becomes of a write to the disk."""
+    """The errno of a write to the disk."""
     agent = guest.agent
     result = agent.open("/dev/dcssblk0", os.O_RDWR | os.O_SYNC)
     if result.errno:
@@ -144,7 +144,7 @@ def block(request: pytest.FixtureRequest, guest: Guest) -> Block:
     ids=("shared", "exclusive", "shared-type"),
 )
 def test_stores_are_gone_after_purge_unless_saved(block: Block, exclusive: bool) -> None:
-    """What was stored vanishes with the segment; what SAVESEG has taken stays."""
+    """Stores vanish with the segment, unless SAVESEG has taken them."""
     block.load(exclusive)
     block.write(PAGE, BEFORE)
     assert block.read(PAGE, len(BEFORE)) == BEFORE
@@ -411,7 +411,7 @@ def refused(code: int) -> tuple[int, str]:
 @pytest.mark.requirement("B7")
 @pytest.mark.representative
 def test_each_refusal_of_cp(lab: Guest) -> None:
-    """Of the query and of the load: the code is in the log, and nothing is left loaded."""
+    """The refusal of the query or of the load is in the log, and nothing is left loaded."""
     for point, text in (
         ("diag64.segext", "Querying a DCSS type failed with rc={}"),
         ("diag64.loadshr", "Loading DCSS MINE failed with rc={}"),
@@ -510,7 +510,7 @@ NAMES: Sequence[tuple[str, str, int]] = (
 
 @pytest.mark.requirement("B9")
 def test_names(lab: Guest) -> None:
-    """What is wrong leaves all as it was: MINE is loaded, and nothing else."""
+    """A wrong name leaves all as it was: MINE is loaded, and nothing else."""
     Block(lab, "MINE").set("add", "mine\n")
     for attribute, names, error in NAMES:
         assert attempt(lab, attribute, names) == error, names

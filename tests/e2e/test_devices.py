@@ -101,7 +101,7 @@ def test_a_device_that_is_none(guest_config: GuestConfig, zvmlab_dir: Path) -> N
 @pytest.mark.first_kernel
 @pytest.mark.zvmlab(command_line="conmode=sclp zvmlab.test=last")
 def test_parameters_follow_the_others(guest: Guest, zvmlab_backend: str) -> None:
-    """What is given is the end of the kernel's command line, so that it counts."""
+    """The given parameters are the end of the kernel's command line, so they count."""
     words = guest.agent.read_file("/proc/cmdline").split()
     assert zvmlab_backend == QEMU
     assert words[-2:] == [b"conmode=sclp", b"zvmlab.test=last"]

@@ -76,7 +76,7 @@ def test_whole_catalogue_is_explained(
 def test_driver_does_not_differ_from_itself(
     zvmlab_kernel: str, zvmlab_driver: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
-    """What differs between the drivers is not chance: two runs of one are the same."""
+    """Differences between the drivers are no chance: two runs of one driver are equal."""
     pair = driver_pair(zvmlab_kernel, (zvmlab_driver, zvmlab_driver), zvmlab_backend)
     plan = Plan(pair, list(CATALOGUE), zvmlab_dir / "diff", 100, SEED)
     done = differ(plan, QUIET)

@@ -31,7 +31,7 @@ def start(lab: Lab, *words: str) -> Process:
 
 
 def rows_of(output: bytes) -> list[dict[str, Any]]:
-    """What was reported."""
+    """The reported rows."""
     return [json.loads(line) for line in output.decode().splitlines()]
 
 
@@ -119,7 +119,7 @@ def test_one_of_several_that_goes_leaves_the_others(lab: Lab) -> None:
 
 
 def _most_of_all_time(lab: Lab) -> None:
-    """What print shows of the same two regions: all that they have counted, idle areas too."""
+    """print shows of the same two regions all that they have counted, idle areas too."""
     everything = lab.rows("print", "--region", "0", "lin", "up")
     ranked = lab.rows("print", "--region", "0", "--sort", "ios", "lin", "up")
     assert len(ranked) == 2 * AREAS

@@ -64,7 +64,7 @@ NO_RANGES = ("10", "+10", "0+0", "0+10x", "0+", "18446744073709551615+1", "x", "
 
 @pytest.mark.requirement("D11")
 def test_ranges_are_the_device_or_a_part_of_it(lab: Lab) -> None:
-    """All of the device, or START+LENGTH, also beyond its end."""
+    """A range is the whole device, or START+LENGTH, also beyond its end."""
     for text, (start, length) in RANGES.items():
         region = lab.region("lin", f"{text} {length}")
         (row,) = lab.rows("list", "lin", "--program", "-")
@@ -311,7 +311,7 @@ WORDS = (
 
 @pytest.mark.requirement("D21")
 def test_list_does_not_quote(lab: Lab) -> None:
-    """What has blanks is read from both ends."""
+    """A field with blanks is read from both ends."""
     lab.region("lin", r"- 20000 1 histogram:1 prog foo\ bar\ baz")
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog foo bar baz histogram:1\n"
     (row,) = lab.rows("list", "lin")
@@ -320,7 +320,7 @@ def test_list_does_not_quote(lab: Lab) -> None:
 
 @pytest.mark.requirement("D21", "D25")
 def test_aux_data_of_any_characters(lab: Lab) -> None:
-    """What dmmon sets, the kernel has and dmmon lists; between two other regions."""
+    """The kernel has the data that dmmon sets, and dmmon lists them; between two other regions."""
     for aux in ("before", "-", "behind"):
         lab.dmmon("create", "--bounds", "1ms", "--precise", "--aux", aux, "lin").check()
     for word in WORDS:
@@ -337,7 +337,7 @@ def test_aux_data_of_any_characters(lab: Lab) -> None:
 
 @pytest.mark.requirement("D21")
 def test_aux_data_that_would_not_come_back_are_refused(lab: Lab) -> None:
-    """What would look like options or another region, before the kernel gets it."""
+    """Data that look like options or another region are refused before the kernel gets them."""
     lab.dmmon("create", "lin").check()
     for word in ("x precise_timestamps", "x histogram:1", "x\n7: 0+1 1 p a", ""):
         for words in (("set-aux", "--region", "0", "lin", word), ("create", "--aux", word, "lin")):

@@ -36,7 +36,7 @@ def start(lab: Lab, *words: str) -> Process:
 
 
 def rows_of(process: Process) -> list[dict[str, Any]]:
-    """What it has reported when it has ended well."""
+    """The reported rows of a command that ended well."""
     done = process.wait().check()
     return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
@@ -116,7 +116,7 @@ def test_latency_of_a_delayed_device(lab: Lab) -> None:
 
 
 def rates_of(known: dict[str, Any], interval_ns: int) -> dict[str, Any]:
-    """What dmmon should derive from what was counted in an interval."""
+    """The rates that dmmon should derive from the counts of an interval."""
 
     def mean(time: int, count: int) -> Any:
         return pytest.approx(time / count) if count else None
@@ -185,13 +185,13 @@ def test_watch_shows_what_the_kernel_counts(lab: Lab) -> None:
 
 
 def histogram(lab: Lab, *words: str) -> list[tuple[Any, ...]]:
-    """What dmmon histogram reports, without the name of the device and the drawing."""
+    """The report of dmmon histogram, without the device's name and the drawing."""
     names = ("region", "area", "from_ns", "below_ns", "ios", "percent")
     return [tuple(row[name] for name in names) for row in lab.rows("histogram", *words, "up")]
 
 
 def buckets(region: int, area: int | None, counts: tuple[int, ...]) -> list[tuple[Any, ...]]:
-    """What it should report of these counts, with bounds of 10 and 250 ms."""
+    """The expected report of these counts, with bounds of 10 and 250 ms."""
     bounds = [0, 10_000_000, 250_000_000, None]
     return [
         (region, area, bounds[i], bounds[i + 1], count, pytest.approx(100 * count / sum(counts)))
@@ -201,7 +201,7 @@ def buckets(region: int, area: int | None, counts: tuple[int, ...]) -> list[tupl
 
 @pytest.mark.requirement("D6")
 def test_histogram_shows_what_the_kernel_counts(lab: Lab) -> None:
-    """Of regions by ticks and exact, of all areas and of each, since ever and for a time."""
+    """Regions by ticks and exact, all areas and each, since ever and for a time."""
     ticks = lab.region("up", "0+32768 16384 1 histogram:10,250")
     exact = lab.region("up", "0+32768 16384 2 precise_timestamps histogram:10000000,250000000")
     lab.io("up", "write", count=3)
@@ -240,7 +240,7 @@ def test_histogram_shows_what_the_kernel_counts(lab: Lab) -> None:
 
 
 def table(lab: Lab, *words: str) -> list[list[str]]:
-    """What a command shows to people, by words."""
+    """The words of a table for people."""
     return [line.split() for line in lab.dmmon(*words).check().stdout.decode().splitlines()]
 
 
@@ -348,7 +348,7 @@ def test_region_that_is_deleted_meanwhile_ends_it(lab: Lab) -> None:
 
 @pytest.mark.requirement("D19")
 def test_region_that_somebody_clears_is_doubted(lab: Lab) -> None:
-    """What has been counted since is shown, rates are not."""
+    """Counts since then are shown, rates are not."""
     region = lab.region("lin", "- /1 other")
     lab.io("lin", "read", count=9)
     watch = start(lab, "watch", "--interval", "1h", "--region", str(region), "lin")

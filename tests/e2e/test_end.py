@@ -52,7 +52,7 @@ def guest_config(bare: Build) -> GuestConfig:
 
 
 def left(guest: Guest) -> list[str]:
-    """What is left of a guest: its process, its run directory."""
+    """The remains of a guest: its process, its run directory."""
     found = [running.name for running in running_guests() if running.name == guest.name]
     return [*found, *(["process"] if guest.emulator.alive else [])]
 

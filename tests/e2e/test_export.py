@@ -134,7 +134,7 @@ def test_threads_count_for_their_program(
 
 
 def test_areas_of_a_device(guest: Guest, exporting: Callable[..., Relay]) -> None:
-    """What was written to an area, and not to another; a histogram."""
+    """A write to one area counts there and in no other; a histogram."""
     _device(guest)
     relay = exporting("dmmon", 9813)
     before = relay.values()
@@ -155,7 +155,7 @@ def test_areas_of_a_device(guest: Guest, exporting: Callable[..., Relay]) -> Non
 def test_sets_of_the_device(
     guest: Guest, exporting: Callable[..., Relay], zvmlab_dir: Path
 ) -> None:
-    """As many sets and intervals as CP has delivered, and none lost."""
+    """The export has as many sets and intervals as CP has delivered, and none lost."""
     control = guest.control
     guest.agent.modprobe("monreader").check()
     control.execute("monitor-manual", manual=True)
@@ -206,7 +206,7 @@ def _all_three(guest: Guest, exporting: Callable[..., Relay]) -> dict[str, Relay
 
 
 def _promtool(text: str) -> list[str]:
-    """What Prometheus' own judge has to say of it."""
+    """The verdict of Prometheus' own promtool."""
     argv = ["promtool", "check", "metrics"]
     done = subprocess.run(
         argv, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -230,7 +230,7 @@ def test_promtool_has_nothing_to_say(all_three: dict[str, Relay]) -> None:
 
 @pytest.mark.skipif(not shutil.which("prometheus"), reason="needs prometheus (package prometheus)")
 def test_prometheus_scrapes_a_guest(all_three: dict[str, Relay], zvmlab_dir: Path) -> None:
-    """What was done in the guest is what Debian's Prometheus has of it, under the names of the dashboards."""
+    """Debian's Prometheus has the guest's activity, under the names of the dashboards."""
     wanted = {
         'taskmon_exits_total{command="true"}': 30.0,
         'dmmon_ios_total{device="vol",area="0",direction="write"}': 5.0,
@@ -249,7 +249,7 @@ def test_prometheus_scrapes_a_guest(all_three: dict[str, Relay], zvmlab_dir: Pat
 
 
 def _panels(name: str) -> Iterator[tuple[str, str]]:
-    """What a dashboard asks Prometheus for: the panel's title, and the expression for all systems."""
+    """The queries of a dashboard: the panel's title, and the expression for all systems."""
     dashboard = json.loads((TREE / f"docs/dashboards/{name}.json").read_text("utf-8"))
     for panel in dashboard["panels"]:
         for target in panel["targets"]:
@@ -283,7 +283,7 @@ def test_dashboards_have_what_a_guest_exports(
         moment = [0.0]
 
         def all_there() -> bool:
-            """Of a scrape that came too late, on a busy machine, there are no values."""
+            """A scrape that came too late on a busy machine has no values."""
             moment[0] = time.time()
             return prometheus.ask('min(up{job=~"taskmon|dmmon|monread"}) == 1', moment[0]) != []
 

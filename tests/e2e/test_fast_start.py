@@ -61,7 +61,7 @@ SECONDS = 60
 
 @pytest.fixture(params=[QEMU, pytest.param(HERCULES, marks=HAS_HERCULES)])
 def config(request: pytest.FixtureRequest) -> GuestConfig:
-    """What other tests' guests are made of, too: their checkpoint serves here."""
+    """The configuration of other tests' guests: their checkpoint serves here."""
     return GuestConfig(backend=request.param)
 
 
@@ -81,7 +81,7 @@ def _panel(guest: Guest) -> Panel:
 
 
 def _calls(guest: Guest) -> list[str]:
-    """What the trace has, in order."""
+    """The calls in the trace, in order."""
     assert guest.channels.trace is not None
     return [record.call for record in read_trace(guest.channels.trace)]
 
@@ -167,7 +167,7 @@ def test_a_restored_guest_goes_on(
 
 
 def _differing(backend: str, saved: bytearray, again: bytearray) -> list[int]:
-    """Where two files of a machine differ, by pages, in what does not belong to the harness."""
+    """The pages where two files of a machine differ, outside of the harness' own."""
     for file in (saved, again):
         # In the CP's image the number of the last trace record counts those of the harness.
         trace = file.index(b"TRAC") + 4
@@ -613,7 +613,7 @@ def test_machines_that_hercules_cannot_save_at_the_moment(
 def test_a_path_that_is_too_long_to_be_saved(
     bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of what the guest was loaded from, which a restored one loads when it starts again."""
+    """The path of a file that the guest was loaded from, and that a restored guest loads again."""
     monkeypatch.setattr(saving, "SECONDS", 0.0)
     config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
     with Guest(config, logs("guest")) as guest:
@@ -634,7 +634,7 @@ def test_a_path_that_is_too_long_to_be_saved(
 
 
 def _byte(guest: Guest, address: int) -> int:
-    """Of the guest's storage."""
+    """A byte of the guest's storage."""
     return decode(guest.control.execute("storage-read", address=address, length=1)["data"])[0]
 
 
@@ -739,7 +739,7 @@ QUERIES = ("query-users", "query-faults", "query-segments", "query-monitor")
 
 
 def _today() -> str:
-    """As QUERY TIME shows it."""
+    """The date as QUERY TIME shows it."""
     return time.strftime("%m/%d/%y", time.gmtime())
 
 

@@ -51,7 +51,7 @@ def in_hercules(bare: Build, zvmlab_dir: Path) -> Callable[..., Guest]:
 
 
 def _refusal(folder: Path, configuration: str, options: str = "") -> str:
-    """What Hercules says, started by hand with these files, before it ends with code 1."""
+    """The message of Hercules, started by hand with these files, before it ends with code 1."""
     module = folder / MODULE
     if not module.exists():
         module.symlink_to(herculesbuild.build_module(Progress(quiet=True)))

@@ -49,7 +49,7 @@ DIRECTORY = (
 
 @dataclass
 class Life:
-    """What was seen of a guest until it ended: rounds of each CPU, bytes of the emulator."""
+    """Observations of a guest until its end: rounds of each CPU, bytes of the emulator."""
 
     rounds: list[list[int]] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
@@ -101,7 +101,7 @@ def _growth(memory: Sequence[int]) -> int:
 
 
 def _reports(guest: Guest) -> list[list[str]]:
-    """What CPU 0 has said since the last time: word, and rounds of each CPU in hexadecimal digits.
+    """CPU 0's reports since the last call: word, and rounds of each CPU in hexadecimal digits.
 
     Everything that has come is taken at once: the guest floods the console, and what
     waits for long is displaced.

@@ -65,7 +65,7 @@ class Tty:
         set_raw.check()
 
     def read(self, size: int) -> bytes:
-        """So many bytes, or fewer if the terminal is hung up."""
+        """Read this number of bytes, or fewer if the terminal is hung up."""
         data = b""
         while len(data) < size:
             found = self.worker.read(self.fd, size - len(data))
@@ -132,7 +132,7 @@ def pattern(size: int) -> bytes:
 
 
 def take(terminal: IucvTerminal, size: int) -> bytes:
-    """So many bytes of the guest's, in as many messages as it likes."""
+    """Take this number of the guest's bytes, in any number of messages."""
     data = b""
     while len(data) < size:
         part = terminal.read(LIMIT)
@@ -184,7 +184,7 @@ def refused(peer: Peer, name: str) -> bool:
 @pytest.mark.representative
 @pytest.mark.requirement("H1")
 def test_eight_terminals_are_eight_devices(guest8: Guest, peer: Peer) -> None:
-    """What is typed at lnxhvcN is read from /dev/hvcN, and the other way round."""
+    """Input at lnxhvcN is read from /dev/hvcN, and the other way round."""
     with contextlib.ExitStack() as stack:
         ttys = [stack.enter_context(Tty(guest8.agent.worker("tty"), n)) for n in range(8)]
         ends = [
@@ -521,7 +521,7 @@ def test_output_waits_for_who_is_slow(peer: Peer, tty: Tty) -> None:
 
 @pytest.mark.requirement("H10")
 def test_input_waits_for_who_is_slow(peer: Peer, tty: Tty) -> None:
-    """What was typed while no program reads."""
+    """Input waits while no program reads."""
     data = pattern(200_000)
     with IucvTerminal(peer, USER) as end:
         for at in range(0, len(data), 5000):

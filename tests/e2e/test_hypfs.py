@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What guests use, as the kernel's hypfs has it of CP (DIAGNOSE X'204', X'2FC', X'0C').
+"""CPU use of guests as the kernel's hypfs gets it from CP (DIAGNOSE X'204', X'2FC', X'0C').
 
 The values are held against CP's commands and the guest's own view of itself.
 """
@@ -106,7 +106,7 @@ def describe(guest: Guest, name: str, **changed: Any) -> None:
 
 
 def said_of(guest: Guest, name: str) -> Mapping[str, Any]:
-    """What CP says of a guest at present."""
+    """CP's current facts on a guest."""
     found = guest.control.execute("query-guests")["guests"]
     (data,) = (data for data in found if data["name"] == name)
     return dict(data)

@@ -97,7 +97,7 @@ def test_machine_is_that_of_a_real_guest_of_zvm(guest: Guest) -> None:
 
 @pytest.mark.zvmlab(cpus=2)
 def test_no_cpu_has_used_more_time_than_there_was(guest: Guest) -> None:
-    """Of the second one Linux takes the CPU timer as its reset has left it."""
+    """Linux takes the second CPU's timer as its reset has left it."""
     lines = guest.agent.read_file("/proc/stat").decode().splitlines()
     elapsed = float(guest.agent.read_file("/proc/uptime").split()[0])
     cpus = [line.split() for line in lines if re.match("cpu[0-9]", line)]

@@ -30,7 +30,7 @@ COUNTERS = ("total_time", "ctotal_time", "size", "swap", "resident", "trs", "drs
 
 
 def head(length: int) -> bytes:
-    """What both begin with: seconds, length and offset of what follows."""
+    """The head of both formats: seconds, length and offset of the rest."""
     return struct.pack(">QHH", NOW, length, 12)
 
 

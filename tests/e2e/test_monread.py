@@ -219,7 +219,7 @@ def test_recording_comes_back_byte_for_byte(start: Any, zvmlab_dir: Path) -> Non
 
 
 def test_another_user_sees_the_same(start: Any) -> None:
-    """What zvmlab top reads beside the guest's reader, which is not disturbed."""
+    """zvmlab top reads beside the guest's reader, without disturbing it."""
     running = start("--sets", "3", "--write-stream", "/tmp/out")
     control = running.guest.control
     with MonitorUser(control) as user:

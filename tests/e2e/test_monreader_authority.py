@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the directory does not allow: *MONITOR without a statement, commands without class E."""
+"""Restrictions by the directory: *MONITOR without a statement, commands without class E."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ PART = 51
 
 
 def refusal(code: int) -> str:
-    """What the log says of a reply that ended with this code."""
+    """The log's line about a reply that ended with this code."""
     return f"Reading monitor data failed with rc={code}"
 
 

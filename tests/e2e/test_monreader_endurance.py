@@ -112,7 +112,7 @@ def burst(guest: Guest, fd: int, capture: Capture) -> None:
 
 
 def deliver_and_read(guest: Guest, folder: Path, count: int, bursts: int) -> None:
-    """So many sets, in so many parts; what is read and what is lost is what CP has sent."""
+    """Deliver sets in parts; reads and losses add up to what CP has sent."""
     with Capture(guest.control, folder / "sets") as capture:
         with open_device(guest.agent, os.O_NONBLOCK) as fd:
             for _ in range(bursts):

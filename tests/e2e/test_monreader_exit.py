@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What unloading gives back in which order, and whether a program can get in between.
+"""The order in which unloading gives things back, and whether a program can get in between.
 
 The order is asked of the kernel's function tracer.  In between is made to last:
 CP answers the DIAGNOSE that gives back the segment with a program interruption,

@@ -62,7 +62,7 @@ def frozen(guest: Guest) -> Iterator[None]:
 
 
 def read_exactly(guest: Guest, fd: int, size: int) -> bytes:
-    """So many bytes of a set that has at least as many."""
+    """Read this number of bytes of a set that has at least as many."""
     data = b""
     while len(data) < size:
         result = guest.agent.read(fd, size - len(data))

@@ -69,7 +69,7 @@ MALFORMED: dict[str, Callable[[Place], None]] = {
 
 
 def next_set_is_read(guest: Guest, reader: DataSets, folder: Path) -> None:
-    """What follows is not touched by what went before."""
+    """The next set is not affected by the one before."""
     with Capture(guest.control, folder / "sets") as capture:
         deliver(guest.control, "sample", Element.of([Record(4, 3, 1, b"next")]))
         compare(reader.read(), capture.next())
@@ -151,7 +151,7 @@ def test_element_of_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> N
     seen=r"reads \[12, 512, 12, 512, 12, 512, 12, 512\]",
 )
 def test_records_just_below_their_control_area(monreader: Guest) -> None:
-    """Where records and control area lie does not matter, even side by side."""
+    """The positions of records and control area do not matter, even side by side."""
     place = Place.of(monreader.control)
     element = Mce(0xE2, 0x0800, 0, place.area - len(DATA), place.area - 1)
     place.put(element.start, DATA + element.encode())

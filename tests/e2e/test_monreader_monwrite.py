@@ -109,7 +109,7 @@ def read_all(
 def test_stream_is_monwrites_output_without_control_blocks(
     monreader: Guest, monwrite: Monwrite, zvmlab_dir: Path
 ) -> None:
-    """What the guest reads is what MONWRITE writes, less control records and rests of frames."""
+    """The guest reads MONWRITE's output without control records and rests of frames."""
     read = read_all(monreader, monwrite, zvmlab_dir, SETS)
     written = list(read_sets(io.BytesIO(monwrite.end())))
     assert [one.stream() for one in written] == [one.stream for one in read]

@@ -42,7 +42,7 @@ def delivered(guest: Guest, count: int) -> list[str]:
 
 
 def counts(guest: Guest) -> tuple[int, int, int, int]:
-    """What CP says of its user: sets delivered, replied to, outstanding, lost."""
+    """CP's counts of its user: sets delivered, replied to, outstanding, lost."""
     user = monitor_user(guest.control)
     return user["delivered"], user["replied"], user["outstanding"], user["lost"]
 

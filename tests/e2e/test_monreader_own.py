@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a reader can rely on with our driver: it learns of a sever, codes and counts are files.
+"""Promises of our driver to a reader: it learns of a sever; codes and counts are files.
 
 With the kernel's own driver the first are known defects; whole sets in one read
 and the counts are not promised by it.
@@ -28,7 +28,7 @@ IPRCODE, SEVER_CODE = 9, 44
 
 
 def number(guest: Guest, name: str) -> int:
-    """What an attribute of the device says."""
+    """The value of a numeric attribute of the device."""
     return int(guest.agent.read_file(ATTRIBUTES + name))
 
 

@@ -39,12 +39,12 @@ PART = 64
 
 
 def connecting(code: int) -> str:
-    """What the log says if CONNECT fails."""
+    """The log's line if CONNECT fails."""
     return f"Connecting to the z/VM *MONITOR system service failed with rc={code}"
 
 
 def disconnected(code: int) -> str:
-    """What the log says if CP severs."""
+    """The log's line if CP severs."""
     return f"z/VM *MONITOR system service disconnected with rc={code}"
 
 

@@ -54,7 +54,7 @@ def worker(monreader: Guest) -> Worker:
 
 
 def disconnected(code: int) -> str:
-    """What the log says when CP severs."""
+    """The log's line when CP severs."""
     return f"z/VM *MONITOR system service disconnected with rc={code}"
 
 

@@ -112,7 +112,7 @@ def test_reader_killed_asleep_leaves_the_device_free(
 
 
 def two_reads(monreader: Guest, program: Build, folder: Path, *how: str) -> tuple[list[str], bytes]:
-    """What programs/two_readers.c prints, and the stream that both have read from."""
+    """The output of programs/two_readers.c, and the stream that both have read from."""
     agent = monreader.agent
     agent.write_file("/tmp/two_readers", program("two_readers").read_bytes(), 0o755)
     try:

@@ -23,7 +23,7 @@ PART = 10
 
 
 def cp_view(guest: Guest) -> tuple[Any, ...]:
-    """What CP knows of the guest's driver: paths, users of *MONITOR, users of the segment."""
+    """CP's view of the guest's driver: paths, users of *MONITOR, users of the segment."""
     ask = guest.control.execute
     paths = ask("query-paths", user="LINUX001")["paths"]
     (segment,) = ask("query-segments")["segments"]

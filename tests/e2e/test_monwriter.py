@@ -51,12 +51,12 @@ def pattern(length: int, first: int = 1) -> bytes:
 
 
 def sampled(header: Header, data: bytes) -> Application:
-    """What comes of it at the end of an interval."""
+    """The sample records at the end of an interval."""
     return Application(2, USERID, header.product, 0, data)
 
 
 def event(header: Header, data: bytes) -> Application:
-    """What comes of it as an event."""
+    """The event records."""
     return Application(1, USERID, header.product, 0, data)
 
 
@@ -92,7 +92,7 @@ def test_device_is_there_while_the_module_is(writers: Guest) -> None:
 @pytest.mark.representative
 @pytest.mark.parametrize("length", (1, 2, 13, 255, 256, 4009, MOST))
 def test_data_come_back_byte_for_byte(writers: Guest, collection: Collection, length: int) -> None:
-    """What is written is in each sample until STOP, as it was written last."""
+    """Each sample has the data as last written, until STOP."""
     header = Header()
     with Writer(writers) as writer:
         writer.put(header, pattern(length))
@@ -281,7 +281,7 @@ def test_as_many_buffers_as_there_can_be(writers: Guest, collection: Collection)
 @pytest.mark.requirement("W10")
 @pytest.mark.representative
 def test_close_ends_all_buffers_of_the_file(writers: Guest, collection: Collection) -> None:
-    """Those of other files stay, those of the same product ID included."""
+    """Buffers of other files stay, even those with the same product ID."""
     with Writer(writers) as stays:
         stays.put(Header(), b"stays")
         with Writer(writers) as goes:
@@ -301,7 +301,7 @@ def test_close_ends_all_buffers_of_the_file(writers: Guest, collection: Collecti
 
 @pytest.mark.requirement("W10")
 def test_buffers_of_a_killed_program_end(writers: Guest, program: Build) -> None:
-    """As by close: CP must not copy from storage that is somebody else's by then."""
+    """A kill is like a close: CP must not copy from storage that somebody else uses by then."""
     agent = writers.agent
     agent.write_file("/tmp/hold", program("hold").read_bytes(), 0o755)
     agent.write_file("/tmp/data", Header(datalen=5).encode() + b"alive", 0o600)

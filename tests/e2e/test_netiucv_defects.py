@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernel's netiucv does wrong, as docs/upstream-kernel.md numbers it."""
+"""Defects of the kernel's netiucv, as docs/upstream-kernel.md numbers them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def reached(interface: Interface, states: tuple[str, str]) -> None:
 
 
 def partners_of(guest: Guest) -> list[str]:
-    """Whom the guest has paths to."""
+    """The users that the guest has paths to."""
     paths = guest.control.execute("query-paths", user=USER)["paths"]
     return sorted(path["partner"] for path in paths)
 
@@ -106,7 +106,7 @@ def test_second_connection_that_is_refused_changes_nothing(
     17, "a packet may be longer than the message that it is in", seen=r"assert 1000 == 0"
 )
 def test_packet_ends_with_its_message(link: Link, datagrams: Datagrams) -> None:
-    """Of a thousand bytes that are promised ten are there; the rest is memory of the kernel's."""
+    """Ten of a thousand promised bytes are there; the rest is memory of the kernel's."""
     packet = to_guest(b"0123456789", 1000)
     link.send_raw(struct.pack(">H", 2 + len(packet) + 990) + packet + bytes(2))
     link.send(to_guest(b""))

@@ -45,7 +45,7 @@ def _registers(number: int) -> list[int]:
 
 
 def _diagnoses() -> Iterator[Given]:
-    """As bare/operands.c executes them."""
+    """Execute DIAGNOSE codes as bare/operands.c does."""
     operands = [(base, add) for base in range(16) for add in DISPLACEMENTS if base or add == CODE]
     for number, (base, add) in enumerate(operands):
         registers = _registers(number)

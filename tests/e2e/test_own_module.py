@@ -83,7 +83,7 @@ def test_first_error_is_told_with_file_and_line(folder: Path, built_module: Buil
 
 @pytest.mark.first_kernel
 def test_unknown_symbol_is_told(folder: Path, built_module: Build) -> None:
-    """What modpost finds is an error with the symbol's name."""
+    """An error of modpost has the symbol's name."""
     source = folder / "crash.c"
     text = source.read_text()
     text = text.replace("static void happen", "void no_such_symbol(void);\nstatic void happen", 1)

@@ -148,7 +148,7 @@ def _qemu_only(request: pytest.FixtureRequest, zvmlab_backend: str) -> None:
 
 @pytest.mark.requirement("P1")
 def test_each_cpu_establishes_the_handshake(guest: Guest) -> None:
-    """What the kernel gives CP, and that every CPU does."""
+    """Every CPU gives CP the handshake."""
     found = pages(guest)["handshakes"]
     assert [handshake["cpu"] for handshake in found] == list(range(CPUS))
     for handshake in found:

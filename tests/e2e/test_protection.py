@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest without an operating system finds at the segment's addresses."""
+"""A guest without an operating system looks at the segment's addresses."""
 
 from __future__ import annotations
 

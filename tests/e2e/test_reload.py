@@ -36,7 +36,7 @@ def test_each_load_finds_a_clean_cp(made_guest: Guest) -> None:
 @pytest.mark.representative
 @pytest.mark.parametrize("guest_config", ["reset"], indirect=True)
 def test_machine_is_reset_and_begins_with_the_psw_at_0(made_guest: Guest) -> None:
-    """As kexec does: storage stays, CP has forgotten the buffer; then the guest ends."""
+    """As with kexec storage stays, CP has forgotten the buffer, and then the guest ends."""
     made_guest.start()
     # All of it takes 3 ms, which may be over before the emulator has said that it runs.
     made_guest.emulator.expect_exit()

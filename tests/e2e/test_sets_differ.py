@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What judges the sets that a guest reads says no where CP, or the segment, is not as it was."""
+"""The judge of read sets says no where CP, or the segment, has changed."""
 
 from __future__ import annotations
 

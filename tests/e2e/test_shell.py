@@ -45,7 +45,7 @@ def shell(
 
 
 def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
-    """What the guest says, up to this."""
+    """Read the guest's output up to this."""
     assert process.stdout is not None
     limit, said = FairLimit(SECONDS, lambda: waited() or 0.0), b""
     while wanted not in said:
@@ -59,7 +59,7 @@ def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
 
 
 def type_keys(process: subprocess.Popen[bytes], keys: bytes) -> None:
-    """As if they were typed at once."""
+    """Type keys all at once."""
     assert process.stdin is not None
     process.stdin.write(keys)
     process.stdin.flush()
@@ -107,7 +107,7 @@ def test_user_ends_it(
 def test_end_of_what_is_piped_in_ends_it(
     zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path
 ) -> None:
-    """As Ctrl-D does on a terminal; the last line needs no end."""
+    """The end of piped input is like Ctrl-D on a terminal; the last line needs no end."""
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
         type_keys(process, b"echo here=$((40 + 2))\n")
         read_until(process, b"here=42")

@@ -59,7 +59,7 @@ class Events:
 
 
 def seen_by(listener: Process) -> list[str]:
-    """What it has collected: "SENDER ID TEXT"."""
+    """The collected messages: "SENDER ID TEXT"."""
     return listener.wait(LIMIT).check().stdout.decode().splitlines()
 
 
@@ -78,7 +78,7 @@ app = pytest.mark.zvmlab(modules=("smsgiucv_app",))
 def test_smsg_becomes_an_event_with_sender_and_text(
     guest: Guest, events: Events, vmcp_in: Callable[[Guest], Commands]
 ) -> None:
-    """Of peers, of the operator and of the guest itself; in the order in which they were sent."""
+    """Peers, the operator and the guest itself send; messages come in the order of sending."""
     guest.agent.modprobe("smsgiucv_app").check()
     vmcp = vmcp_in(guest)
     longest = "x" * (240 - len("SMSG LINUX001 APP"))
@@ -271,7 +271,7 @@ def test_loading_without_memory_is_enomem(guest: Guest, program: Build, events: 
 @app
 @pytest.mark.requirement("U9")
 def test_message_without_memory_is_lost(guest: Guest, events: Events) -> None:
-    """Of the interruption, of its text, or of the event: the next one is whole."""
+    """Memory lacks for the interruption, its text or the event: the next message is whole."""
     guest.agent.modprobe("smsgiucv_app").check()
     failing, since = Failing(guest), guest.agent.log_position()
     worker = guest.agent.worker("sender")

@@ -208,7 +208,7 @@ def test_short_sweep(planned: Callable[..., Plan]) -> None:
 def test_case_is_the_same_whatever_ran_before(
     planned: Callable[..., Plan], zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
-    """What CP did not store shows what was there before, and that must not be another case's."""
+    """Storage that CP did not write must not show another case's data."""
     if zvmlab_backend != "qemu":
         pytest.skip("only guests in QEMU are put back after each case")
     plan = planned("read-one-set", ("segment.content#1:drop",))

@@ -213,7 +213,7 @@ def threads(
 
 @pytest.mark.requirement("T27", "T28")
 def test_processes_have_what_exited_threads_used(taskmon: Taskmon, threads: StartThreads) -> None:
-    """As /proc has it of the process: 12 threads of 20 ms and 64 KiB each, all of which are gone."""
+    """Like /proc of the process: 12 threads of 20 ms and 64 KiB each, all of them gone."""
     made = threads(12)
     made.wait(24)
     before, io = made.ticks(), made.io()
@@ -247,7 +247,7 @@ def test_processes_have_what_exited_threads_used(taskmon: Taskmon, threads: Star
 
 @pytest.mark.requirement("T26", "T27", "T29")
 def test_rates_have_what_exited_threads_used(taskmon: Taskmon, threads: StartThreads) -> None:
-    """Of a server whose threads do the work: its first task does next to none."""
+    """A server's threads do the work, and its first task next to none."""
     made = threads(0)
     words = ("--by", "process", "--name", "threads", "--interval", "500ms", "--count", "4", *JSON)
     first, before = made.first_ns(), made.ticks()

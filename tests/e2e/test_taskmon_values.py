@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tools/taskmon shows, against the kernel's messages, which another program reads, too."""
+"""Compare tools/taskmon with the kernel's messages, which another program reads, too."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _lines(output: bytes) -> list[str]:
 
 
 def _said(guest: Guest) -> str:
-    """What the last program that a script has started wrote to standard error."""
+    """The standard error of the last program that a script has started."""
     return guest.agent.read_file("/tmp/stderr").decode()
 
 

@@ -149,7 +149,7 @@ def test_wrong_requests_are_refused(
 
 @pytest.mark.requirement("T21")
 def test_delays_are_accounted_when_switched_on(taskstats: Run, warm_guest: Guest) -> None:
-    """What does not depend on the switch, and what does: for tasks that begin afterwards."""
+    """Some delays depend on the switch, for tasks that begin afterwards, and others do not."""
     agent = warm_guest.agent
     assert agent.read_file(DELAYACCT) == b"0\n"
     script = (*START, listen("0"), "threads 1 0", "read 0")

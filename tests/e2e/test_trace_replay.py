@@ -58,7 +58,7 @@ def use_everything(guest: Guest, folder: Path) -> None:
 
 
 def replayed(trace: Path) -> subprocess.CompletedProcess[str]:
-    """What the replayer says about a trace."""
+    """The replayer's report about a trace."""
     command = [str(replayer(Progress(quiet=True))), str(trace)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What our QEMU keeps longer than stock QEMU does, it does not keep too long: docs/qemu-speed.md."""
+"""Our QEMU keeps translations longer than stock QEMU, but not too long: docs/qemu-speed.md."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_no_translation_outlives_what_ends_it(made_guest: Guest) -> None:
 
 @pytest.mark.parametrize("guest_config", [("protected", 1)], indirect=True)
 def test_low_address_protection(made_guest: Guest) -> None:
-    """Of stores of all kinds, at its boundaries; with storage-alteration events beside it."""
+    """Stores of all kinds at the boundaries, with storage-alteration events beside them."""
     _expect(
         made_guest,
         *("REAL OFF", "REAL ON", "REAL ON PER", "LAST PAGE", "DAT ON", "DAT ON PER"),

@@ -24,7 +24,7 @@ def guest_config(bare: Build, request: pytest.FixtureRequest) -> GuestConfig:
 
 
 def _said(guest: Guest, count: int) -> list[str]:
-    """So many lines of the program's, which then ends."""
+    """Lines of the program's output; it then ends."""
     guest.start()
     guest.emulator.expect_exit()
     guest.resume()

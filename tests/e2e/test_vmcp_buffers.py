@@ -91,7 +91,7 @@ def test_storage_for_buffers_is_set_aside(guest: Guest) -> None:
 
 @pytest.mark.requirement("V9")
 def test_buffer_has_limits_einval(warm_guest: Guest) -> None:
-    """What is refused leaves a page."""
+    """A refused value leaves a page."""
     agent = warm_guest.agent
     fd = opened(agent)
     for size in (1, PAGE, PAGE + 1, MEBIBYTE - 1, MEBIBYTE):
@@ -107,7 +107,7 @@ def test_buffer_has_limits_einval(warm_guest: Guest) -> None:
 
 @pytest.mark.requirement("V9")
 def test_largest_response_comes_whole(guest: Guest) -> None:
-    """As much as 240 characters can ask for, with as many users as can be described."""
+    """The longest response to 240 characters, with as many users as can be described."""
     agent = guest.agent
     for number in range(64):
         guest.control.execute("guest-describe", name=f"USER{number:04}")

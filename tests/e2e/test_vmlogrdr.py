@@ -87,7 +87,7 @@ def guest_bg(
 
 
 def refused(guest: Guest, device: Device, code: int) -> str:
-    """What the log says of a CONNECT that CP refuses (docs/upstream-vmlogrdr.md, 2)."""
+    """The log's line about a CONNECT that CP refuses (docs/upstream-vmlogrdr.md, 2)."""
     release = guest.agent.read_file("/proc/sys/kernel/osrelease").decode()
     service = "" if release.startswith("7.") else f"{device.service:8}"
     return f"iucv connection to {service}{device.name} failed with rc {code} "
@@ -278,7 +278,7 @@ def test_attributes_take_0_and_1_only_einval(guest_eg: Guest, device: Device) ->
 @ALL
 @pytest.mark.requirement("L11")
 def test_second_open_is_ebusy(guest_eg: Guest, device: Device) -> None:
-    """Of the same device; the others can be open meanwhile."""
+    """A second open of the same device fails; the other devices can be open meanwhile."""
     with opened(guest_eg.agent, device):
         assert guest_eg.agent.open(device.path).errno == errno.EBUSY
         for other in DEVICES:

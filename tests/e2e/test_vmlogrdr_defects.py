@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernel's vmlogrdr does wrong, as docs/upstream-vmlogrdr.md numbers it.
+"""Defects of the kernel's vmlogrdr, as docs/upstream-vmlogrdr.md numbers them.
 
 Each test shows the defect, and fails on a kernel where it is mended.
 """

@@ -172,7 +172,7 @@ def test_a_text_is_punched_to_another_user(vmur: Guest) -> None:
 
 @pytest.mark.requirement("R3", "R4")
 def test_bytes_through_punch_and_own_reader(vmur: Guest) -> None:
-    """What is punched to the own reader comes back; the last card is filled up with zeros."""
+    """Punched data come back from the own reader; the last card is filled up with zeros."""
     data = random.Random(2).randbytes(300_001)
     vmur.agent.write_file("/data", data, 0o600)
     assert tool(vmur, "pun", "-r", "/data").check().stdout.startswith(b"Reader file with spoolid")

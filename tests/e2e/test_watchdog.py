@@ -34,7 +34,7 @@ pytestmark = [
 
 
 def bomb(guest: Guest) -> Mapping[str, Any]:
-    """What CP knows of the time bomb."""
+    """CP's view of the time bomb."""
     found: Mapping[str, Any] = guest.control.execute("query-watchdog")
     return found
 
@@ -70,7 +70,7 @@ def test_module_asks_and_leaves_nothing_set(guest: Guest) -> None:
 
 @pytest.mark.requirement("Z2")
 def test_open_sets_timeout_and_command(guest: Guest) -> None:
-    """Those that the module has if it is told nothing."""
+    """The module's defaults are used."""
     load(guest)
     with opened(guest.agent):
         assert bomb(guest) == NOTHING | {
@@ -130,7 +130,7 @@ def test_who_puts_it_off_in_time_is_left_alone(guest: Guest) -> None:
 
 @pytest.mark.requirement("Z4")
 def test_command_has_the_guests_classes(guest: Guest) -> None:
-    """What the guest may not do CP does not do for it."""
+    """CP does nothing that the guest may not do."""
     load(guest, 'cmd="msgnoh operator bang"')
     with opened(guest.agent):
         assert guest.control.execute("watchdog-expire") == {"expired": True}

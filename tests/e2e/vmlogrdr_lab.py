@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of vmlogrdr share: a guest with the module, its devices and attributes."""
+"""Fixtures of the vmlogrdr tests: a guest with the module, its devices and attributes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def opened(agent: Agent, device: Device) -> Iterator[int]:
 
 
 def read_record(worker: Worker, fd: int, length: int) -> bytes:
-    """All that the device gives of a record of so many bytes."""
+    """Read a record of this number of bytes from the device."""
     whole = b""
     while len(whole) < length + 8:
         result = worker.read(fd, length + 8)
@@ -119,6 +119,6 @@ def forget(guest: Guest) -> None:
 
 
 def texts(lines: list[LogLine]) -> list[str]:
-    """What the module wrote to the log; its name is in front once or twice."""
+    """The module's messages in the log, whose name is in front once or twice."""
     own = [line.text for line in lines if line.text.startswith(f"{MODULE}: ")]
     return [text.removeprefix(f"{MODULE}: ").removeprefix(f"{MODULE}: ") for text in own]

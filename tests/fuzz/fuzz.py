@@ -159,7 +159,7 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Count:
-    """What was executed: by one run, or by several."""
+    """Counts of executions, by one run or several."""
 
     executions: int = 0
     seconds: float = 0.0
@@ -198,7 +198,7 @@ class Totals:
 
 
 def _digest(name: str) -> str:
-    """Of all sources of a target: other sources are another target."""
+    """Hash all sources of a target: other sources are another target."""
     digest = hashlib.sha256()
     target = TARGETS[name]
     paths = list(module_mk.files(ROOT, module_mk.closure(ROOT, *target.modules)))
@@ -254,7 +254,7 @@ class Fuzzer:
         return [f"-seed={zlib.crc32(f'{self._shard} {job} {time.time_ns()}'.encode()) | 1}"]
 
     def log(self, job: int) -> Path:
-        """What a process says."""
+        """The output of a process."""
         return self._logs / f"{self.name}-{job}.log"
 
     def run(self, seconds: int, jobs: int) -> tuple[Count, list[str]]:

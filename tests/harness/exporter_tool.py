@@ -80,7 +80,7 @@ class Exporter:
             return Answer(response.status, response.headers, response.read().decode())
 
     def values(self, **how: str) -> dict[str, float]:
-        """As the public parser reads them."""
+        """Parse values with the public parser."""
         answer = self.ask(**how)  # type: ignore[arg-type]
         assert answer.code == 200 and answer.headers["Content-Type"] == OPENMETRICS
         return values(answer.body)
@@ -91,7 +91,7 @@ class Exporter:
 
 
 def families(text: str) -> dict[str, Metric]:
-    """As OpenMetrics, judged by the parser of Prometheus' own client."""
+    """Parse OpenMetrics with the parser of Prometheus' own client."""
     return {one.name: one for one in read_open(text)}  # type: ignore[no-untyped-call]
 
 

@@ -38,7 +38,7 @@ SMALL: dict[str, Any] = {
 
 
 def _values(record: Record) -> dict[str, Any]:
-    """Of all fields: in z/VM 5.3, or where another release has them."""
+    """The values of all fields: in z/VM 5.3, or where another release has them."""
     assert record.layout is not None
     return {item.name: record.value(item) for item in record.layout.fields} | record.values()
 
@@ -100,7 +100,7 @@ def fabricated(**changes: Any) -> list[DataSet]:
 
 
 def samples(sets: list[DataSet]) -> list[DataSet]:
-    """Those of intervals."""
+    """The sample sets of intervals."""
     return [one for one in sets if one.of("SYTSYG")]
 
 

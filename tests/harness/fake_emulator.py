@@ -55,7 +55,7 @@ def listen(path: str) -> socket.socket:
 
 
 def happen(mode: str, console: str, monitor: socket.socket | None) -> None:
-    """What becomes of the guest."""
+    """The guest's fate."""
     with open(console, "a", encoding="ascii") as log:
         log.write({"panic": PANIC, "warn": WARNING}.get(mode, ""))
     if mode == "wait" and monitor is not None:
@@ -79,7 +79,7 @@ def started(mode: str, console: str, monitor: socket.socket | None) -> None:
 
 
 def answer(request: dict[str, Any], mode: str, console: str, monitor: socket.socket | None) -> Any:
-    """What a command returns."""
+    """The answer to a command."""
     if request["execute"] == "cont":
         started(mode, console, monitor)
     if request["execute"] == "query-monitor" and mode == "leave":

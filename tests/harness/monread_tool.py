@@ -41,7 +41,7 @@ def part(*records: Record, type: int = SAMPLE, start: int = START) -> Part:
 
 
 def stream(*parts: Part) -> bytes:
-    """As the device gives it."""
+    """The stream as the device gives it."""
     return b"".join(one.mce.encode() + one.data for one in parts)
 
 

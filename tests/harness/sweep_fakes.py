@@ -27,7 +27,7 @@ MCE_START = 0x9000000
 
 @dataclass
 class Cp:
-    """What CP and the driver know; *rules* are the armed faults."""
+    """The view of CP and the driver; *rules* are the armed faults."""
 
     rules: dict[int, dict[str, Any]] = field(default_factory=dict)
     next_rule: int = 1

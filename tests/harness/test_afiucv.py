@@ -272,7 +272,7 @@ def test_nothing_to_receive_in_time() -> None:
 
 
 def test_a_new_connection_with_an_old_path_id() -> None:
-    """What the partner sent on the old path does not end the new one."""
+    """Data sent on the old path do not end the new one."""
     one, two, client, server = streams()
     server.send(b"never read")
     server.send(b"nor this one, which is longer")

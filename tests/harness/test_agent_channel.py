@@ -66,7 +66,7 @@ class Wire:
 
 
 def reply(number: int, payload: bytes) -> bytes:
-    """As the agent answers HELLO."""
+    """The agent's answer to HELLO."""
     kind, body = Request.HELLO | REPLY_BIT, Writer().blob(payload).payload()
     return HEADER.pack(COUNTED + len(body), number, kind, Status.OK) + body
 
@@ -93,7 +93,7 @@ def _later() -> Callable[..., Future[bytes]]:
 
 
 def test_reply_that_another_thread_takes_in(later: Callable[..., Future[bytes]]) -> None:
-    """Who waits is told; the other one goes on waiting for its own."""
+    """The waiting thread is told; the other one goes on waiting for its own reply."""
     wire, channel, first, second = two_requests()
     waits = later(channel, first)
     wire.await_receiver()
