@@ -14,12 +14,17 @@ import pytest
 from monread_tool import ROOT
 
 TABLES = {
-    "monread": "tools/monread/export_values.c",
+    "monread": "tools/monread/quantities.def",
     "taskmon": "tools/taskmon/sums.c",
     "dmmon": "tools/dmmon/dms_values.c",
 }
 _FAMILY = re.compile(
     r'\{ "(?P<name>[a-z_]+)", METRIC_(?P<type>[A-Z]+),.*?\{ (?P<labels>[^{}]*) \} \}', re.DOTALL
+)
+_ROW = re.compile(
+    r'^FAMILY\([A-Z_]+,\s+"(?P<name>[a-z_]+)",\s+(?P<type>[A-Z]+),\s+(NULL|"[a-z]+"),'
+    r'(\s+"[^"]*")+,(?P<labels>[^()]*)\)$',
+    re.MULTILINE,
 )
 _WORDS = re.compile(r'"[^"]*"|\[[^]]*\]|[a-z_]+')
 _FUNCTIONS = {"sum", "by", "rate", "increase", "topk", "time", "histogram_quantile"}
@@ -31,7 +36,7 @@ def exported(tool: str) -> dict[str, set[str]]:
     source = (ROOT / TABLES[tool]).read_text()
     source = source.replace("AREA_LABELS", '"device", "region", "area"')
     found: dict[str, set[str]] = {}
-    for one in _FAMILY.finditer(source):
+    for one in (_ROW if tool == "monread" else _FAMILY).finditer(source):
         labels = set(re.findall(r'"([a-z_]+)"', one["labels"]))
         if one["type"] == "HISTOGRAM":
             found[f"{one['name']}_bucket"] = labels | {"le"}

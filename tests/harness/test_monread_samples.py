@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from fabricated import DataSet, changed, samples, sets_of, written
-from monread_tool import build_monread, run
+from monread_tool import ROOT, build_monread, run
 
 from zvmlab.base.errors import EXIT_PASS, EXIT_USAGE, UsageError
 from zvmlab.mondata.monrec_reader import Record
@@ -234,3 +234,23 @@ def test_pages_that_do_not_fit(monread: Path, tmp_path: Path, pages: list[Path])
         written(changed(), pages=[other])
     with pytest.raises(UsageError, match="it is of z/VM 5.3, and the workload's release is 7.3"):
         written(changed(release="7.3"), pages=pages)
+
+
+def test_members_of_a_line_are_those_of_the_quantities() -> None:
+    """docs/monread-activity.json has each member that quantities.def makes, with its type, and no other one."""
+    rows = (ROOT / "tools/monread/quantities.def").read_text()
+    row = re.compile(r'^OF_([A-Z]+)\([A-Z_]+, [^,]*, \d, [A-Z]+, "([a-z-]+)", ([A-Z_]+),', re.M)
+    made: dict[str, dict[str, str]] = defaultdict(dict)
+    for subject, key, way in row.findall(rows):
+        made[subject][key] = "integer" if way in ("COUNT", "LATEST", "PAGES") else "number"
+    schema = json.loads((ROOT / "docs/monread-activity.json").read_text())["properties"]
+    lists = {
+        **{"PROCESSOR": "processors", "DEVICE": "devices", "VOLUME": "volumes"},
+        **{"USER": "paging-users"},
+    }
+    names = {"processor", "type", "device", "volume", "user"}
+    for subject, name in lists.items():
+        members = schema[name]["items"]["properties"]
+        types = {key: one["type"] for key, one in members.items() if key not in names}
+        assert types == made[subject], name
+    assert {key: schema[key]["type"] for key in made["INTERVAL"]} == made["INTERVAL"]

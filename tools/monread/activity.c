@@ -14,7 +14,8 @@ const char *const activity_type_names[ACTIVITY_TYPES] = {
 };
 
 const char *const activity_state_names[USER_STATES] = {
-	"running", "cpu-wait", "io-wait", "page-wait", "simulation", "idle", "dormant", "other",
+#define STATE(id, key, what, threshold) key,
+#include "quantities.def"
 };
 
 const char *activity_text(const uint8_t *ebcdic, uint8_t len, char name[ACTIVITY_NAME_SIZE])

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "quantity.h"
+
 /* The TOD clock counts 4096 to a microsecond since 1900 (z/Architecture PoP). */
 #define TOD_MICROSECOND 4096u
 #define US_PER_S UINT64_C(1000000)
@@ -12,107 +14,11 @@
 #define NS_DECIMALS 9u
 #define US_DECIMALS 6u
 #define HUNDREDTHS 2u
-/* Unit of a measurement block's times in nanoseconds (z/Architecture PoP, format 0: 128 us). */
-#define BLOCK_NS UINT64_C(128000)
-#define PAGE_BYTES UINT64_C(4096)
 
 const struct metric_family export_families[EXPORT_FAMILIES] = {
-	[EXPORT_SETS] = { "monread_sets", METRIC_COUNTER, NULL,
-			  "Data sets that were read to their end", { NULL } },
-	[EXPORT_SETS_LOST] = { "monread_sets_lost", METRIC_COUNTER, NULL,
-			       "Data sets that could not be read to their end", { NULL } },
-	[EXPORT_OVERFLOWS] = { "monread_overflows", METRIC_COUNTER, NULL,
-			       "Times that the message limit of CP was reached, and data were lost",
-			       { NULL } },
-	[EXPORT_RECORDS] = { "monread_records", METRIC_COUNTER, NULL, "Monitor records",
-			     { NULL } },
-	[EXPORT_BYTES] = { "monread_record_bytes", METRIC_COUNTER, "bytes",
-			   "Bytes of monitor records", { NULL } },
-	[EXPORT_VIOLATIONS] = { "monread_violations", METRIC_COUNTER, NULL,
-				"Times that the data broke a rule of their format", { "rule" } },
-	[EXPORT_SEVERS] = { "monread_severs", METRIC_COUNTER, NULL,
-			    "Times that CP severed, and the device was opened anew", { NULL } },
-	[EXPORT_LEFT_OUT] = { "monread_records_left_out", METRIC_COUNTER, NULL,
-			      "Records of users and devices beyond those that there is room for",
-			      { NULL } },
-	[EXPORT_NOT_UNDERSTOOD] = { "monread_records_not_understood", METRIC_COUNTER, NULL,
-				    "Records that values are made of, whose fields are not known in the "
-				    "release", { "record" } },
-	[EXPORT_UNUSED] = { "monread_records_unused", METRIC_COUNTER, NULL,
-			    "Records of which no value was made, for any reason", { NULL } },
-	[EXPORT_INTERVALS] = { "monread_intervals", METRIC_COUNTER, NULL,
-			       "Ends of intervals (D1R11); the configuration has one, too", { NULL } },
-	[EXPORT_UNTIL] = { "monread_interval_end_timestamp_seconds", METRIC_GAUGE, "seconds",
-			   "End of the last sample interval, by the TOD clock", { NULL } },
-	[EXPORT_RELEASE] = { "zvm_release_info", METRIC_GAUGE, NULL,
-			     "Always 1; the release of z/VM, or those that the data can be of",
-			     { "release" } },
-	[EXPORT_BUSY] = { "zvm_processor_busy_seconds", METRIC_COUNTER, "seconds",
-			  "Time that processors were busy, of all of a type", { "type" } },
-	[EXPORT_TIME] = { "zvm_processor_online_seconds", METRIC_COUNTER, "seconds",
-			  "Time for which it is known how busy they were, of all of a type",
-			  { "type" } },
-	[EXPORT_PAGE_READS] = { "zvm_page_reads", METRIC_COUNTER, NULL,
-				"Pages that CP read from paging devices", { NULL } },
-	[EXPORT_PAGE_WRITES] = { "zvm_page_writes", METRIC_COUNTER, NULL,
-				 "Pages that CP wrote to paging devices", { NULL } },
-	[EXPORT_EVENTS] = { "zvm_events", METRIC_COUNTER, NULL,
-			    "Events of users, processors, devices and the monitor", { "kind" } },
-	[EXPORT_EVENTS_LOST] = { "zvm_event_records_lost", METRIC_COUNTER, NULL,
-				 "Event records that CP could not keep", { NULL } },
-	[EXPORT_STARTS] = { "zvm_device_starts", METRIC_COUNTER, NULL,
-			    "I/Os that were started", { "device" } },
-	[EXPORT_USER_TIME] = { "zvm_user_cpu_seconds", METRIC_COUNTER, "seconds",
-			       "CPU time of a virtual processor of a user",
-			       { "user", "processor" } },
-	[EXPORT_PARTITION] = { "zvm_partition_info", METRIC_GAUGE, NULL,
-			       "Always 1; names of the system and of its logical partition",
-			       { "system", "partition" } },
-	[EXPORT_PROCESSORS] = { "zvm_partition_processors", METRIC_GAUGE, NULL,
-				"Processors of the partition that are configured, standby, shared and "
-				"dedicated", { "kind" } },
-	[EXPORT_MACHINE] = { "zvm_machine_processors", METRIC_GAUGE, NULL,
-			     "Processors of the machine", { NULL } },
-	[EXPORT_LOAD] = { "zvm_logical_processor_busy_seconds", METRIC_COUNTER, "seconds",
-			  "Time that a processor worked, for users and for the system",
-			  { "processor", "type", "mode" } },
-	[EXPORT_LOAD_TIME] = { "zvm_logical_processor_online_seconds", METRIC_COUNTER, "seconds",
-			       "Time for which it is known how busy a processor was",
-			       { "processor", "type" } },
-	[EXPORT_SAMPLES] = { "zvm_state_samples", METRIC_COUNTER, NULL,
-			     "High-frequency samples of all users, by the state that they found",
-			     { "state" } },
-	[EXPORT_SAMPLE_INTERVAL] = { "zvm_sample_interval_seconds", METRIC_GAUGE, "seconds",
-				     "Time between two high-frequency samples", { NULL } },
-	[EXPORT_USER_SAMPLES] = { "zvm_user_state_samples", METRIC_COUNTER, NULL,
-				  "High-frequency samples of a user, by the state that they found",
-				  { "user", "processor", "state" } },
-	[EXPORT_RESPONSE] = { "zvm_device_response_seconds", METRIC_GAUGE, "seconds",
-			      "Mean duration of an I/O, from all D6R3 of the device, or its last D6R14",
-			      { "device" } },
-	[EXPORT_SLOTS] = { "zvm_volume_slots", METRIC_GAUGE, NULL,
-			   "Slots of a paging volume, of a page each", { "device", "volume" } },
-	[EXPORT_SLOTS_USED] = { "zvm_volume_slots_used", METRIC_GAUGE, NULL,
-				"Slots of a paging volume that are in use", { "device", "volume" } },
-	[EXPORT_VOLUME_READS] = { "zvm_volume_page_reads", METRIC_COUNTER, NULL,
-				  "Pages that CP read from a paging volume",
-				  { "device", "volume" } },
-	[EXPORT_VOLUME_WRITES] = { "zvm_volume_page_writes", METRIC_COUNTER, NULL,
-				   "Pages that CP wrote to a paging volume",
-				   { "device", "volume" } },
-	[EXPORT_USER_READS] = { "zvm_user_page_reads", METRIC_COUNTER, NULL,
-				"Pages of a user that CP read from paging volumes",
-				{ "user", "processor" } },
-	[EXPORT_USER_WRITES] = { "zvm_user_page_writes", METRIC_COUNTER, NULL,
-				 "Pages of a user that CP wrote to paging volumes",
-				 { "user", "processor" } },
-	[EXPORT_USER_STARTS] = { "zvm_user_starts", METRIC_COUNTER, NULL,
-				 "I/Os that a user started", { "user", "processor" } },
-	[EXPORT_RESIDENT] = { "zvm_user_resident_bytes", METRIC_GAUGE, "bytes",
-			      "Storage of a user that is resident", { "user", "processor" } },
-	[EXPORT_PAGED_OUT] = { "zvm_user_paged_out_bytes", METRIC_GAUGE, "bytes",
-			       "Storage of a user that is on paging volumes",
-			       { "user", "processor" } },
+#define FAMILY(id, name, type, unit, help, ...) \
+	[EXPORT_##id] = { name, METRIC_##type, unit, help, { __VA_ARGS__ } },
+#include "quantities.def"
 };
 
 static const char *const kind_names[EVENT_KINDS] = {
@@ -126,6 +32,13 @@ static void add_time(struct metrics *metrics, enum export_family family, const c
 	/* Nanoseconds, so that no time is too long. */
 	metrics_decimal(metrics, family, labels, tod / TOD_MICROSECOND * 1000 +
 			tod % TOD_MICROSECOND * 1000 / TOD_MICROSECOND, NS_DECIMALS);
+}
+
+static void add_quantities(struct metrics *metrics, enum subject subject,
+			   const char *const *labels, const void *it)
+{
+	for (const struct quantity *q = quantities(subject); q->heading || q->key; q++)
+		quantity_metric(metrics, q, labels, it);
 }
 
 static void add_tally(struct metrics *metrics, const struct tally *tally)
@@ -157,10 +70,9 @@ static void add_bucket(struct metrics *metrics, const struct bucket *all)
 		add_time(metrics, EXPORT_BUSY, labels, all->busy[i]);
 		add_time(metrics, EXPORT_TIME, labels, all->elapsed[i]);
 	}
-	if (all->paging_records) {
-		metrics_unsigned(metrics, EXPORT_PAGE_READS, NULL, all->page_reads);
-		metrics_unsigned(metrics, EXPORT_PAGE_WRITES, NULL, all->page_writes);
-	}
+	for (const struct quantity *q = quantities(OF_INTERVAL); q->heading || q->key; q++)
+		if (q->of(all))
+			quantity_metric(metrics, q, NULL, all);
 	for (unsigned int i = 0; i < EVENT_KINDS; i++)
 		metrics_unsigned(metrics, EXPORT_EVENTS, (const char *const[]){ kind_names[i] },
 				 all->events[i]);
@@ -238,10 +150,7 @@ static void add_volume(struct metrics *metrics, const char *number,
 		number, activity_text(device->volume, sizeof(device->volume), name),
 	};
 
-	metrics_unsigned(metrics, EXPORT_SLOTS, labels, device->slots);
-	metrics_unsigned(metrics, EXPORT_SLOTS_USED, labels, device->slots_used);
-	metrics_unsigned(metrics, EXPORT_VOLUME_READS, labels, device->pages.reads);
-	metrics_unsigned(metrics, EXPORT_VOLUME_WRITES, labels, device->pages.writes);
+	add_quantities(metrics, OF_VOLUME, labels, device);
 }
 
 static void add_devices(struct metrics *metrics, const struct activity *activity)
@@ -254,23 +163,10 @@ static void add_devices(struct metrics *metrics, const struct activity *activity
 
 		snprintf(number, sizeof(number), "%04X", device->number);
 		if (device->source)
-			metrics_unsigned(metrics, EXPORT_STARTS, labels, device->starts);
-		if (device->measured)
-			metrics_decimal(metrics, EXPORT_RESPONSE, labels,
-					device->response * BLOCK_NS / device->measured, NS_DECIMALS);
+			add_quantities(metrics, OF_DEVICE, labels, device);
 		if (device->is_paging)
 			add_volume(metrics, number, device);
 	}
-}
-
-static void add_user_paging(struct metrics *metrics, const char *const *labels,
-			    const struct user_activity *user)
-{
-	metrics_unsigned(metrics, EXPORT_USER_READS, labels, user->pages.reads);
-	metrics_unsigned(metrics, EXPORT_USER_WRITES, labels, user->pages.writes);
-	metrics_unsigned(metrics, EXPORT_USER_STARTS, labels, user->starts);
-	metrics_unsigned(metrics, EXPORT_RESIDENT, labels, user->resident * PAGE_BYTES);
-	metrics_unsigned(metrics, EXPORT_PAGED_OUT, labels, user->slots * PAGE_BYTES);
 }
 
 static void add_users(struct metrics *metrics, const struct activity *activity)
@@ -290,7 +186,7 @@ static void add_users(struct metrics *metrics, const struct activity *activity)
 		if (user.counted)
 			add_time(metrics, EXPORT_USER_TIME, labels, user.time);
 		if (user.pages.counted)
-			add_user_paging(metrics, labels, &user);
+			add_quantities(metrics, OF_USER, labels, &user);
 		for (unsigned int j = 0; states->counted && j < USER_STATES; j++) {
 			labels[2] = activity_state_names[j];
 			metrics_unsigned(metrics, EXPORT_USER_SAMPLES, labels, states->found[j]);

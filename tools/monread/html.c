@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "quantity.h"
+
 const char *const html_event_names[EVENT_KINDS] = {
 	"logons", "logoffs", "processors", "devices", "MONITOR commands", "suspensions",
 };
@@ -84,22 +86,34 @@ static double busy(const struct bucket *bucket, unsigned int type)
 	return 100.0 * ratio(bucket->busy[type], bucket->elapsed[type]);
 }
 
+/* Quantities of an interval, in the order of quantities.def. */
+enum of_interval {
+#define OF_INTERVAL(id, heading, decimals, threshold, key, as, value, of, family) id,
+#include "quantities.def"
+};
+
+static const char *const interval_names[] = {
+#define OF_INTERVAL(id, heading, decimals, threshold, key, as, value, of, family) heading,
+#include "quantities.def"
+};
+
+static double rate_of(const struct bucket *bucket, unsigned int index)
+{
+	const struct quantity *quantity = &quantities(OF_INTERVAL)[index];
+
+	if (!quantity->of(bucket))
+		return -1;
+	return ratio(quantity->value(bucket), bucket->time) * (double)TOD_SECOND;
+}
+
 static double paging(const struct bucket *bucket, unsigned int series)
 {
-	const uint64_t count = series == 0 ? bucket->page_reads : bucket->page_writes;
-
-	if (!bucket->paging_records)
-		return -1;
-	return ratio(count, bucket->time) * (double)TOD_SECOND;
+	return rate_of(bucket, INTERVAL_READS + series);
 }
 
 static double starts(const struct bucket *bucket, unsigned int series)
 {
-	(void)series;
-	/* A sum of some of them is none. */
-	if (!bucket->device_records || bucket->devices_unknown)
-		return -1;
-	return ratio(bucket->starts, bucket->time) * (double)TOD_SECOND;
+	return rate_of(bucket, INTERVAL_STARTS + series);
 }
 
 /* Of all samples, of all users. */
@@ -199,7 +213,7 @@ static void draw(FILE *out, const struct activity *f, const struct chart *chart,
 {
 	struct chart with = *chart;
 
-	with.marks = threshold != THRESHOLDS && thresholds->of[threshold] >= 0;
+	with.marks = threshold != THRESHOLD_NONE && thresholds->of[threshold] >= 0;
 	with.threshold = with.marks ? thresholds->of[threshold] : 0;
 	html_chart(out, f, &with);
 }
@@ -207,21 +221,22 @@ static void draw(FILE *out, const struct activity *f, const struct chart *chart,
 int html_page(FILE *out, const struct activity *f, const char *title,
 	      const struct thresholds *thresholds)
 {
-	static const char *const state_names[] = { "running", "CPU wait", "I/O wait", "page wait" };
-	static const char *const paging_names[] = { "read", "written" };
-	static const char *const start_names[] = { "started" };
+	static const char *const state_names[] = {
+#define STATE(id, key, what, threshold) what,
+#include "quantities.def"
+	};
 	static const struct chart busy_chart = {
 		.id = "busy", .title = "Processors busy, by type", .unit = "%",
 		.series = ACTIVITY_TYPES, .names = activity_type_names, .value = busy,
 	}, state_chart = {
 		.id = "states", .title = "Users running and waiting", .unit = "% of samples",
-		.series = 4, .names = state_names, .value = state,
+		.series = STATE_PAGE_WAIT + 1, .names = state_names, .value = state,
 	}, paging_chart = {
 		.id = "paging", .title = "Paging", .unit = "pages/s", .series = 2,
-		.names = paging_names, .value = paging,
+		.names = &interval_names[INTERVAL_READS], .value = paging,
 	}, start_chart = {
 		.id = "io", .title = "I/O of all devices", .unit = "I/Os/s", .series = 1,
-		.names = start_names, .value = starts,
+		.names = &interval_names[INTERVAL_STARTS], .value = starts,
 	};
 
 	clock_show_offset(clocks_change(f));
@@ -229,11 +244,11 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 	draw(out, f, &busy_chart, thresholds, THRESHOLD_BUSY);
 	reports(out, f, thresholds, REPORT_LOAD, REPORT_LOAD);
 	html_users(out, f);
-	draw(out, f, &state_chart, thresholds, THRESHOLDS);
+	draw(out, f, &state_chart, thresholds, THRESHOLD_NONE);
 	reports(out, f, thresholds, REPORT_WAITS, REPORT_WAITS);
 	draw(out, f, &paging_chart, thresholds, THRESHOLD_PAGING);
 	reports(out, f, thresholds, REPORT_VOLUMES, REPORT_USER_PAGING);
-	draw(out, f, &start_chart, thresholds, THRESHOLDS);
+	draw(out, f, &start_chart, thresholds, THRESHOLD_NONE);
 	reports(out, f, thresholds, REPORT_RESPONSES, REPORT_RESPONSES);
 	html_devices(out, f);
 	html_timeline(out, f);

@@ -13,6 +13,7 @@
  * sink	items to outputs that take whole sets: stream, monwrite, csv, summary
  * activity	what the system did over time; html: the same as a page; export: the same for
  *		monitoring systems
+ * quantity	each quantity once, for tables, page, JSON lines and families of values
  * report	tables of it, for the page and as text; threshold: what is marked there
  * clock	times as people read them
  * rotate	files that make room for the next one

@@ -6,12 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Units of a measurement block's times in milliseconds (z/Architecture PoP, format 0: 128 us). */
-#define BLOCK_MS 0.128
-#define PAGES_A_MIB 256.0
-
-#define TEXT(head) { head, true }
-#define NUMBER(head) { head, false }
+#include "quantity.h"
 
 /* The rows of a table, the largest first; of equal ones the first. */
 struct ranking {
@@ -68,6 +63,17 @@ const char *report_count(char text[REPORT_CELL], uint64_t value)
 	return text;
 }
 
+/* Columns are added from the left. */
+static void add_column(struct report *report, const char *head, bool text)
+{
+	unsigned int count = 0;
+
+	while (report->columns[count].head)
+		count++;
+	assert(count < REPORT_COLUMNS);
+	report->columns[count] = (struct report_column){ head, text };
+}
+
 /* The cells of a row are filled from the left. */
 struct row {
 	struct report *report;
@@ -102,7 +108,7 @@ static void text_cell(struct row *row, const char *format, ...)
 	va_end(words);
 }
 
-/* Below 0: there is no value, and the cell is empty.  @threshold: THRESHOLDS is none. */
+/* Below 0: there is no value, and the cell is empty. */
 static void number_cell(struct row *row, double value, int decimals, enum threshold threshold)
 {
 	struct report_cell *cell = next_cell(row);
@@ -110,12 +116,43 @@ static void number_cell(struct row *row, double value, int decimals, enum thresh
 	if (value < 0)
 		return;
 	report_number(cell->text, value, decimals);
-	cell->high = threshold != THRESHOLDS && threshold_above(row->thresholds, threshold, value);
+	cell->high = threshold != THRESHOLD_NONE && threshold_above(row->thresholds, threshold, value);
 }
 
 static double per_cent(double some, double of)
 {
 	return of > 0 ? 100 * some / of : -1;
+}
+
+/* What is marked in a table, in a line below it. */
+static void add_note(struct report *report, const struct thresholds *thresholds,
+		     enum threshold threshold)
+{
+	const size_t len = strlen(report->note);
+	char value[REPORT_CELL];
+
+	if (threshold == THRESHOLD_NONE || thresholds->of[threshold] < 0)
+		return;
+	report_number(value, thresholds->of[threshold],
+		      thresholds->of[threshold] != (double)(int64_t)thresholds->of[threshold]);
+	snprintf(report->note + len, sizeof(report->note) - len, "%s%s above %s %s",
+		 len ? ", " : "", threshold_whats[threshold], value, threshold_units[threshold]);
+}
+
+/* Columns of all quantities of the subject, and a note for each threshold that one of them has. */
+static void add_quantities(struct report *report, const struct thresholds *thresholds,
+			   enum subject subject)
+{
+	bool noted[THRESHOLDS + 1] = { false };
+
+	for (const struct quantity *q = quantities(subject); q->heading || q->key; q++) {
+		if (!q->heading)
+			continue;
+		add_column(report, q->heading, false);
+		if (!noted[q->threshold])
+			add_note(report, thresholds, q->threshold);
+		noted[q->threshold] = true;
+	}
 }
 
 /* Seconds from the first interval's begin to the last one's end. */
@@ -128,26 +165,15 @@ static double seconds_of(const struct activity *f)
 	return (double)time / (double)TOD_SECOND;
 }
 
-static double per_second(const struct activity *f, uint64_t count)
+/* The cells of all quantities that have a column. */
+static void quantity_cells(struct row *row, const struct activity *f, enum subject subject,
+			   const void *it)
 {
 	const double seconds = seconds_of(f);
 
-	return seconds > 0 ? (double)count / seconds : -1;
-}
-
-/* "above 25 %: CPU wait.  " at the end of the note. */
-static void add_note(struct report *report, const struct thresholds *thresholds,
-		     enum threshold threshold, const char *what)
-{
-	const size_t len = strlen(report->note);
-	char value[REPORT_CELL];
-
-	if (thresholds->of[threshold] < 0)
-		return;
-	report_number(value, thresholds->of[threshold],
-		      thresholds->of[threshold] != (double)(int64_t)thresholds->of[threshold]);
-	snprintf(report->note + len, sizeof(report->note) - len, "%s%s above %s %s",
-		 len ? ", " : "", what, value, threshold_units[threshold]);
+	for (const struct quantity *q = quantities(subject); q->heading || q->key; q++)
+		if (q->heading)
+			number_cell(row, quantity_value(q, it, seconds), q->decimals, q->threshold);
 }
 
 static uint64_t samples_of(const struct state_counts *states)
@@ -159,27 +185,22 @@ static uint64_t samples_of(const struct state_counts *states)
 	return all;
 }
 
-static const struct report_column wait_columns[] = {
-	TEXT("user"), NUMBER("running %"), NUMBER("CPU wait %"), NUMBER("I/O wait %"),
-	NUMBER("page wait %"),
-	NUMBER("simulation %"), NUMBER("idle %"), NUMBER("dormant %"), NUMBER("other %"),
-	NUMBER("samples"), { NULL, false },
+static const struct { const char *heading; enum threshold threshold; } states_of[USER_STATES] = {
+#define STATE(id, key, what, threshold) { what " %", THRESHOLD_##threshold },
+#include "quantities.def"
 };
 
 static void wait_row(struct report *report, const struct thresholds *thresholds, const char *name,
 		     const struct state_counts *states)
 {
-	static const enum threshold marked[USER_STATES] = {
-		THRESHOLDS, THRESHOLD_CPU_WAIT, THRESHOLD_IO_WAIT, THRESHOLD_PAGE_WAIT, THRESHOLDS,
-		THRESHOLDS, THRESHOLDS, THRESHOLDS,
-	};
 	const uint64_t samples = samples_of(states);
 	struct row row = next_row(report, thresholds);
 
 	text_cell(&row, "%s", name);
 	for (unsigned int i = 0; i < USER_STATES; i++)
-		number_cell(&row, per_cent((double)states->found[i], (double)samples), 1, marked[i]);
-	number_cell(&row, (double)samples, 0, THRESHOLDS);
+		number_cell(&row, per_cent((double)states->found[i], (double)samples), 1,
+			    states_of[i].threshold);
+	number_cell(&row, (double)samples, 0, THRESHOLD_NONE);
 	end_row(&row);
 }
 
@@ -227,11 +248,13 @@ static void make_waits(struct report *report, const struct activity *f,
 	char name[ACTIVITY_NAME_SIZE];
 	struct ranking top = { 0 };
 
-	report->columns = wait_columns;
+	add_column(report, "user", true);
+	for (unsigned int i = 0; i < USER_STATES; i++) {
+		add_column(report, states_of[i].heading, false);
+		add_note(report, thresholds, states_of[i].threshold);
+	}
+	add_column(report, "samples", false);
 	source_facts(report, f, 4, 4, "D4R4", "States of users are of transactions that ended (D4R10).");
-	add_note(report, thresholds, THRESHOLD_CPU_WAIT, "CPU wait");
-	add_note(report, thresholds, THRESHOLD_IO_WAIT, "I/O wait");
-	add_note(report, thresholds, THRESHOLD_PAGE_WAIT, "page wait");
 	if (samples_of(&f->system.states) > 0)
 		wait_row(report, thresholds, "(all users)", &f->system.states);
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
@@ -252,11 +275,6 @@ static void make_waits(struct report *report, const struct activity *f,
 	}
 }
 
-static const struct report_column response_columns[] = {
-	TEXT("device"), NUMBER("I/Os"), NUMBER("I/Os/s"), NUMBER("most I/Os/s"), NUMBER("response ms"),
-	TEXT("from"), { NULL, false },
-};
-
 static uint64_t starts_of_all(const struct activity *f)
 {
 	uint64_t starts = 0;
@@ -266,16 +284,30 @@ static uint64_t starts_of_all(const struct activity *f)
 	return starts;
 }
 
-static double most_starts(const struct activity *f)
+/* All devices as one, but for their response. */
+static struct device_activity all_devices(const struct activity *f)
 {
-	double most = 0;
+	struct device_activity all = { .starts = starts_of_all(f) };
 
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const double rate = activity_rate(f->bucket[i].starts, f->bucket[i].time);
 
-		most = rate > most ? rate : most;
+		all.most = rate > all.most ? rate : all.most;
 	}
-	return most;
+	return all;
+}
+
+/* Of all devices; @response below 0: it is not known. */
+static void all_cells(struct row *row, const struct activity *f, double response)
+{
+	const struct device_activity all = all_devices(f);
+	const double seconds = seconds_of(f);
+
+	for (const struct quantity *q = quantities(OF_DEVICE); q->heading || q->key; q++)
+		if (q->heading)
+			number_cell(row, q->as == AS_MEAN_TIME ? response :
+								 quantity_value(q, &all, seconds),
+				    q->decimals, q->threshold);
 }
 
 static void response_row(struct report *report, const struct activity *f,
@@ -284,12 +316,7 @@ static void response_row(struct report *report, const struct activity *f,
 	struct row row = next_row(report, thresholds);
 
 	text_cell(&row, "%04X", device->number);
-	number_cell(&row, (double)device->starts, 0, THRESHOLDS);
-	number_cell(&row, per_second(f, device->starts), 1, THRESHOLDS);
-	number_cell(&row, device->most, 1, THRESHOLDS);
-	number_cell(&row, device->measured ? (double)device->response * BLOCK_MS /
-						     (double)device->measured :
-					     -1, 2, THRESHOLD_RESPONSE);
+	quantity_cells(&row, f, OF_DEVICE, device);
 	text_cell(&row, "%s", !device->measured ? "" : device->sampled ? "D6R3" : "D6R14");
 	end_row(&row);
 }
@@ -297,7 +324,7 @@ static void response_row(struct report *report, const struct activity *f,
 static void make_responses(struct report *report, const struct activity *f,
 			   const struct thresholds *thresholds)
 {
-	const uint64_t all = starts_of_all(f), waits = f->system.states.found[STATE_IO_WAIT];
+	const uint64_t waits = f->system.states.found[STATE_IO_WAIT];
 	const bool whole = !activity_unused(f, 6, 3, RECORD_NOT_UNDERSTOOD) &&
 			   !activity_unused(f, 6, 24, RECORD_NOT_UNDERSTOOD) &&
 			   !activity_unused(f, 3, 4, RECORD_NOT_UNDERSTOOD);
@@ -306,7 +333,9 @@ static void make_responses(struct report *report, const struct activity *f,
 	struct ranking top = { 0 };
 	struct row row;
 
-	report->columns = response_columns;
+	add_column(report, "device", true);
+	add_quantities(report, thresholds, OF_DEVICE);
+	add_column(report, "from", true);
 	if (whole)
 		snprintf(report->facts, sizeof(report->facts),
 			 "The response of all devices is how long users waited for an I/O on the "
@@ -316,7 +345,6 @@ static void make_responses(struct report *report, const struct activity *f,
 	else
 		source_facts(report, f, 6, 3, "D6R3",
 			     "A sum of the devices that others tell of would not be that of all.");
-	add_note(report, thresholds, THRESHOLD_RESPONSE, "response");
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
 		if (f->device[i].source)
 			rank(&top, (double)f->device[i].starts, i);
@@ -325,12 +353,9 @@ static void make_responses(struct report *report, const struct activity *f,
 	row = next_row(report, thresholds);
 	text_cell(&row, "(all)");
 	if (whole) {
-		number_cell(&row, (double)all, 0, THRESHOLDS);
-		number_cell(&row, per_second(f, all), 1, THRESHOLDS);
-		number_cell(&row, most_starts(f), 1, THRESHOLDS);
-		number_cell(&row, response, 2, THRESHOLD_RESPONSE);
+		all_cells(&row, f, response);
 	} else {
-		for (unsigned int i = 0; i < 4; i++)
+		while (report->columns[row.column + 1].head)
 			text_cell(&row, "unknown");
 	}
 	text_cell(&row, "%s", response >= 0 ? "D0R12" : "");
@@ -341,11 +366,6 @@ static void make_responses(struct report *report, const struct activity *f,
 	}
 }
 
-static const struct report_column volume_columns[] = {
-	TEXT("volume"), TEXT("device"), NUMBER("slots"), NUMBER("used %"), NUMBER("pages read/s"),
-	NUMBER("pages written/s"), NUMBER("pages/s"), NUMBER("I/Os/s"), { NULL, false },
-};
-
 static void volume_row(struct report *report, const struct activity *f,
 		       const struct thresholds *thresholds, const struct device_activity *device)
 {
@@ -354,13 +374,7 @@ static void volume_row(struct report *report, const struct activity *f,
 
 	text_cell(&row, "%s", activity_text(device->volume, sizeof(device->volume), name));
 	text_cell(&row, "%04X", device->number);
-	number_cell(&row, device->slots, 0, THRESHOLDS);
-	number_cell(&row, per_cent(device->slots_used, device->slots), 1, THRESHOLD_SLOTS);
-	number_cell(&row, per_second(f, device->pages.reads), 1, THRESHOLDS);
-	number_cell(&row, per_second(f, device->pages.writes), 1, THRESHOLDS);
-	number_cell(&row, per_second(f, device->pages.reads + device->pages.writes), 1,
-		    THRESHOLD_PAGING);
-	number_cell(&row, per_second(f, device->starts), 1, THRESHOLDS);
+	quantity_cells(&row, f, OF_VOLUME, device);
 	end_row(&row);
 }
 
@@ -369,9 +383,9 @@ static void make_volumes(struct report *report, const struct activity *f,
 {
 	struct ranking top = { 0 };
 
-	report->columns = volume_columns;
-	add_note(report, thresholds, THRESHOLD_SLOTS, "slots used");
-	add_note(report, thresholds, THRESHOLD_PAGING, "pages");
+	add_column(report, "volume", true);
+	add_column(report, "device", true);
+	add_quantities(report, thresholds, OF_VOLUME);
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
 		if (f->device[i].is_paging)
 			rank(&top, (double)(f->device[i].pages.reads + f->device[i].pages.writes), i);
@@ -380,18 +394,14 @@ static void make_volumes(struct report *report, const struct activity *f,
 	report->left_out = top.all - top.count;
 }
 
-static const struct report_column user_paging_columns[] = {
-	TEXT("user"), NUMBER("pages read"), NUMBER("pages written"), NUMBER("in storage MiB"),
-	NUMBER("on volumes MiB"), NUMBER("I/Os"), { NULL, false },
-};
-
 static void make_user_paging(struct report *report, const struct activity *f,
 			     const struct thresholds *thresholds)
 {
 	char name[ACTIVITY_NAME_SIZE];
 	struct ranking top = { 0 };
 
-	report->columns = user_paging_columns;
+	add_column(report, "user", true);
+	add_quantities(report, thresholds, OF_USER);
 	source_facts(report, f, 4, 3, "D4R3", "Paging of users is of transactions that ended (D4R9).");
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
 		if (f->user[i].pages.counted)
@@ -401,20 +411,11 @@ static void make_user_paging(struct report *report, const struct activity *f,
 		struct row row = next_row(report, thresholds);
 
 		text_cell(&row, "%s", activity_user_name(user, name));
-		number_cell(&row, (double)user->pages.reads, 0, THRESHOLDS);
-		number_cell(&row, (double)user->pages.writes, 0, THRESHOLDS);
-		number_cell(&row, user->resident / PAGES_A_MIB, 1, THRESHOLDS);
-		number_cell(&row, user->slots / PAGES_A_MIB, 1, THRESHOLDS);
-		number_cell(&row, (double)user->starts, 0, THRESHOLDS);
+		quantity_cells(&row, f, OF_USER, user);
 		end_row(&row);
 	}
 	report->left_out = top.all - top.count;
 }
-
-static const struct report_column load_columns[] = {
-	TEXT("processor"), TEXT("type"), NUMBER("busy %"), NUMBER("users %"), NUMBER("system %"),
-	NUMBER("most busy %"), { NULL, false },
-};
 
 static void load_facts(struct report *report, const struct activity *f)
 {
@@ -443,33 +444,26 @@ static void make_load(struct report *report, const struct activity *f,
 {
 	struct ranking top = { 0 };
 
-	report->columns = load_columns;
-	add_note(report, thresholds, THRESHOLD_BUSY, "busy");
+	add_column(report, "processor", true);
+	add_column(report, "type", true);
+	add_quantities(report, thresholds, OF_PROCESSOR);
 	for (unsigned int i = 0; i < ACTIVITY_CPUS; i++)
 		if (f->cpu[i].elapsed)
 			rank(&top, ((double)f->cpu[i].users + (double)f->cpu[i].system) /
 					   (double)f->cpu[i].elapsed, i);
 	for (unsigned int i = 0; i < top.count; i++) {
 		const struct cpu_activity *cpu = &f->cpu[top.index[i]];
-		const double elapsed = (double)cpu->elapsed;
 		struct row row = next_row(report, thresholds);
 
 		text_cell(&row, "%u", cpu->address);
 		text_cell(&row, "%s", activity_type_names[cpu->type]);
-		number_cell(&row, 100 * top.value[i], 1, THRESHOLD_BUSY);
-		number_cell(&row, per_cent((double)cpu->users, elapsed), 1, THRESHOLDS);
-		number_cell(&row, per_cent((double)cpu->system, elapsed), 1, THRESHOLDS);
-		number_cell(&row, cpu->most, 1, THRESHOLD_BUSY);
+		quantity_cells(&row, f, OF_PROCESSOR, cpu);
 		end_row(&row);
 	}
 	report->left_out = top.all - top.count;
 	if (report->rows || f->system.has_partition)
 		load_facts(report, f);
 }
-
-static const struct report_column unused_columns[] = {
-	TEXT("record"), NUMBER("records"), TEXT("why"), TEXT("what it is"), { NULL, false },
-};
 
 static uint64_t unused_of_all(const struct activity *f)
 {
@@ -511,7 +505,7 @@ static void unused_rows(struct report *report, const struct activity *f,
 		struct row row = next_row(report, thresholds);
 
 		text_cell(&row, "D%uR%u", domain, number);
-		number_cell(&row, (double)f->unused[domain][number][use], 0, THRESHOLDS);
+		number_cell(&row, (double)f->unused[domain][number][use], 0, THRESHOLD_NONE);
 		text_cell(&row, "%s", why[use]);
 		text_cell(&row, "%s", title_of(domain, number));
 		end_row(&row);
@@ -526,7 +520,10 @@ static void make_unused(struct report *report, const struct activity *f,
 	const uint64_t all = unused_of_all(f);
 	char count[REPORT_CELL], records[REPORT_CELL];
 
-	report->columns = unused_columns;
+	add_column(report, "record", true);
+	add_column(report, "records", false);
+	add_column(report, "why", true);
+	add_column(report, "what it is", true);
 	report->none = "None.";
 	if (!all)
 		return;

@@ -32,7 +32,7 @@ struct report {
 	const char *id, *title;
 	char facts[512];		/* a line before the table; "": none */
 	char note[512];			/* sentences after it: what is above which threshold; "": none */
-	const struct report_column *columns;
+	struct report_column columns[REPORT_COLUMNS + 1];	/* the last one has no head */
 	unsigned int rows;		/* 0: there are no data … */
 	const char *none;		/* … which is said so; NULL: "No data." */
 	unsigned int left_out;		/* further ones that there would be */

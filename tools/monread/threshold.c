@@ -5,14 +5,22 @@
 #include <string.h>
 
 static const char *const names[THRESHOLDS] = {
-	[THRESHOLD_BUSY] = "busy", [THRESHOLD_CPU_WAIT] = "cpu-wait", [THRESHOLD_IO_WAIT] = "io-wait",
-	[THRESHOLD_PAGE_WAIT] = "page-wait", [THRESHOLD_RESPONSE] = "response", [THRESHOLD_SLOTS] = "slots",
-	[THRESHOLD_PAGING] = "paging",
+#define THRESHOLD(id, name, value, unit, what) name,
+#include "quantities.def"
 };
 
-const char *const threshold_units[THRESHOLDS] = { "%", "%", "%", "%", "ms", "%", "pages/s" };
+const char *const threshold_units[THRESHOLDS] = {
+#define THRESHOLD(id, name, value, unit, what) unit,
+#include "quantities.def"
+}, *const threshold_whats[THRESHOLDS] = {
+#define THRESHOLD(id, name, value, unit, what) what,
+#include "quantities.def"
+};
 
-const struct thresholds thresholds_default = { { 90, 25, 25, 10, 20, 70, 1000 } };
+const struct thresholds thresholds_default = { {
+#define THRESHOLD(id, name, value, unit, what) value,
+#include "quantities.def"
+} };
 
 /* Digits, and a fraction if there is one: what strtod() takes beside that is none. */
 static bool parse(const char *word, double *value)

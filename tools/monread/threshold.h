@@ -6,8 +6,10 @@
 #include <stdbool.h>
 
 enum threshold {
-	THRESHOLD_BUSY, THRESHOLD_CPU_WAIT, THRESHOLD_IO_WAIT, THRESHOLD_PAGE_WAIT,
-	THRESHOLD_RESPONSE, THRESHOLD_SLOTS, THRESHOLD_PAGING, THRESHOLDS
+#define THRESHOLD(id, name, value, unit, what) THRESHOLD_##id,
+#include "quantities.def"
+	THRESHOLDS,
+	THRESHOLD_NONE = THRESHOLDS
 };
 
 /* Below 0: there is none. */
@@ -15,10 +17,9 @@ struct thresholds {
 	double of[THRESHOLDS];
 };
 
-/* busy 90 %, cpu-wait and io-wait 25 %, page-wait 10 %, response 20 ms, slots 70 %, paging 1000. */
 extern const struct thresholds thresholds_default;
-/* "%", "ms", "pages/s" */
-extern const char *const threshold_units[THRESHOLDS];
+/* "%", "ms", "pages/s"; what is above, for a sentence */
+extern const char *const threshold_units[THRESHOLDS], *const threshold_whats[THRESHOLDS];
 
 /* "busy=80", "paging=off".  False: it is none of these, or the value is no number of 0 and more. */
 bool thresholds_set(struct thresholds *thresholds, const char *word);

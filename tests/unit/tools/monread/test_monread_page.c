@@ -587,10 +587,10 @@ TEST(whole_page)
 
 TEST(tables)
 {
-	static const struct report_column columns[] = {
-		{ "name", true }, { "a number", false }, { NULL, false },
+	static struct report report = {
+		.id = "an-id", .title = "A title",
+		.columns = { { "name", true }, { "a number", false } },
 	};
-	static struct report report = { .id = "an-id", .title = "A title", .columns = columns };
 	FILE *out = begin();
 
 	html_report(out, &report);
