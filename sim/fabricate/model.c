@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From data set to data set. */
+#include <string.h>
+
 #include "model_private.h"
-#include "bytes.h"
-#include "ebcdic.h"
 
 #define ALL_DOMAINS 0xffffu
-/* D1R10: time of the change, length of the text, text. */
-enum { MTRSCM = 10, MTRSCM_TOD = 20, MTRSCM_LENGTH = 28, MTRSCM_TEXT = 32 };
-
-/* D1R10 as the only record. */
-static void write_change(const struct model *m, struct record_writer *w)
-{
-	const char *text = m->change->text;
-	const uint32_t len = (uint32_t)strlen(text);
-	uint8_t *record = record_add(w, RECORD_DOMAIN_MONITOR, MTRSCM, MTRSCM_TEXT + len);
-
-	/* A frame has room for any command. */
-	assert(record);
-	put_be64(record + MTRSCM_TOD, w->tod);
-	put_be32(record + MTRSCM_LENGTH, len);
-	ebcdic_encode(record + MTRSCM_TEXT, text, len);
-}
 
 /*
  * A set of all records of @plans, or of the command that has been issued, stored where it is to
@@ -38,7 +22,7 @@ static bool store_at(struct model *m, uint32_t kind, const struct plans *plans, 
 	if (plans)
 		model_write(m, w, plans, domains);
 	else
-		write_change(m, w);
+		record_sample_change(w, w->tod, m->change->text, (uint32_t)strlen(m->change->text));
 	if (w->overflow)
 		return false;
 	record_close(w, MTREND);

@@ -5,6 +5,7 @@
 
 #include "record.h"
 #include "bytes.h"
+#include "ebcdic.h"
 
 void record_writer_init(struct record_writer *w, uint8_t *buffer, uint32_t size, uint64_t tod)
 {
@@ -86,6 +87,18 @@ bool record_append(struct record_writer *w, const uint8_t *record, uint32_t len)
 	memcpy(w->buffer + w->pos, record, len);
 	count(w, record[MRHDRDM], len);
 	return true;
+}
+
+void record_sample_change(struct record_writer *w, uint64_t tod, const char *command, uint32_t len)
+{
+	/* IBM, MRMTRSCM: time of the change, length of the text, text. */
+	enum { MTRSCM = 10, MTRSCM_TOD = 20, MTRSCM_LENGTH = 28, MTRSCM_TEXT = 32 };
+	uint8_t *record = record_add(w, RECORD_DOMAIN_MONITOR, MTRSCM, MTRSCM_TEXT + len);
+
+	assert(record);
+	put_be64(record + MTRSCM_TOD, tod);
+	put_be32(record + MTRSCM_LENGTH, len);
+	ebcdic_encode(record + MTRSCM_TEXT, command, len);
 }
 
 void record_close(struct record_writer *w, unsigned int number)

@@ -37,6 +37,11 @@ uint8_t *record_add(struct record_writer *w, unsigned int domain, unsigned int n
 bool record_append(struct record_writer *w, const uint8_t *record, uint32_t len);
 /** Would a record of @len bytes fit? */
 bool record_fits(const struct record_writer *w, uint32_t len);
+/**
+ * Add D1R10 (MTRSCM), which says that a command has changed what samples there are: when, and the
+ * first @len bytes of the command.  There is room for it: it is the set's first record.
+ */
+void record_sample_change(struct record_writer *w, uint64_t tod, const char *command, uint32_t len);
 /** Write the last record, D1R11 or D1R12: it always fits.  Nothing may follow. */
 void record_close(struct record_writer *w, unsigned int number);
 

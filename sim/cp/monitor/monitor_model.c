@@ -7,8 +7,6 @@
 #include "zvmlab/command.h"
 #include "ebcdic.h"
 
-/* D1R10 MTRSCM: time of the change, length of the text, text. */
-enum { MTRSCM = 10, CALTOD = 20, MTRSCM_CALBYCT = 28, MTRSCM_TEXT = 32 };
 /* D1R2 MTRECM: length of the text, text. */
 enum { MTRECM = 2, MTRECM_CALBYCT = 20, MTRECM_TEXT = 24 };
 
@@ -48,13 +46,7 @@ static uint32_t text_length(const char *command)
 
 void mon_write_sample_change(struct cp *cp, struct record_writer *w, const char *command)
 {
-	const uint32_t len = text_length(command);
-	uint8_t *record = record_add(w, MON_MONITOR, MTRSCM, MTRSCM_TEXT + len);
-
-	assert(record);
-	put_be64(record + CALTOD, cp_tod(cp));
-	put_be32(record + MTRSCM_CALBYCT, len);
-	ebcdic_encode(record + MTRSCM_TEXT, command, len);
+	record_sample_change(w, cp_tod(cp), command, text_length(command));
 	record_close(w, MTREND);
 }
 
