@@ -86,8 +86,6 @@ struct worker {
 	struct limit limit;
 };
 
-/** Queue @req (taken over if ST_OK) for its worker. */
-enum status worker_submit(struct agent *agent, struct request *req);
 /** Send the worker's thread a signal if it is executing a request. */
 bool worker_interrupt(struct agent *agent, unsigned int worker, int signal);
 /** The request is executed; called before its reply goes out, so that who has the reply sees it. */
@@ -111,18 +109,25 @@ struct agent {
 typedef enum status handler(struct agent *agent, struct worker *worker, struct rd *in,
 			    struct wr *out);
 
-bool agent_create(struct agent *agent, bool machine);
-/** Serve the stream @fd until it ends.  Return: at least one request came. */
-bool agent_serve(struct agent *agent, int fd);
+/** Can the type be executed at once, by the thread that reads requests? */
+bool agent_at_once(uint16_t type);
 /** Execute @req on the calling thread (@worker is NULL for the reading thread) and reply. */
 void agent_execute(struct agent *agent, struct worker *worker, const struct request *req,
 		   struct wr *out);
-/** Replace what @out holds by a sentence. */
-enum status refuse(struct wr *out, enum status status, const char *why);
-
 handler handle_batch, handle_drain, handle_run, handle_spawn, handle_wait, handle_signal,
 	handle_insmod, handle_rmmod, handle_klog, handle_read_file, handle_write_file,
 	handle_settle;
+
+/* thread.c */
+
+/** Queue @req (taken over if ST_OK) for its worker, and start its thread if need be. */
+enum status worker_submit(struct agent *agent, struct request *req);
+
+/* serve.c */
+
+bool agent_create(struct agent *agent, bool machine);
+/** Serve the stream @fd until it ends.  Return: at least one request came. */
+bool agent_serve(struct agent *agent, int fd);
 
 /* launch.c, proc.c: programs started by the agent */
 
@@ -187,12 +192,22 @@ void klog_from(uint64_t from, struct wr *out);
 /** finit_module of @path.  Return: 0 or errno. */
 int module_load(const char *path, const char *params, int flags);
 
+/* machine.c */
+
+/** The console's level that shows warnings. */
+#define WARNINGS_SHOW 5u
+
+/** Write a line to the console. */
+void machine_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Messages of a lower level are shown; 0 if that cannot be read. */
+unsigned int machine_console_level(void);
+/** Stop or restart the machine; @flags: enum power_flag.  Does not return. */
+void machine_power(enum power what, unsigned int flags) __attribute__((noreturn));
+
 /* init.c */
 
 /** Run as the first process; does not return. */
 void init_main(struct agent *agent) __attribute__((noreturn));
-/** Stop or restart the machine; @flags: enum power_flag.  Does not return. */
-void machine_power(enum power what, unsigned int flags) __attribute__((noreturn));
 /** Serve user ID @user again and again; give up when nobody answers for @attach_s seconds. */
 int serve_iucv(struct agent *agent, const char *user, const char *name, unsigned int attach_s);
 

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The function for each request. */
+/* Which request goes where: the table of all handlers. */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "agent.h"
-
-enum status refuse(struct wr *out, enum status status, const char *why)
-{
-	out->len = FRAME_HEADER;
-	out->full = false;
-	wr_raw(out, why, strlen(why));
-	return status;
-}
 
 static enum status handle_hello(struct agent *agent, struct worker *worker, struct rd *in,
 				struct wr *out)
@@ -80,6 +71,13 @@ static const struct route *route_of(uint16_t type)
 	return &table[type];
 }
 
+bool agent_at_once(uint16_t type)
+{
+	const struct route *route = route_of(type);
+
+	return !route || route->at_once;
+}
+
 void agent_execute(struct agent *agent, struct worker *worker, const struct request *req,
 		   struct wr *out)
 {
@@ -97,82 +95,4 @@ void agent_execute(struct agent *agent, struct worker *worker, const struct requ
 	if (worker)
 		worker_done(worker);
 	link_reply(&agent->link, req, status, out);
-}
-
-static void answer(struct agent *agent, const struct request *req, enum status status,
-		   const char *why)
-{
-	refuse(&agent->out, status, why);
-	link_reply(&agent->link, req, status, &agent->out);
-}
-
-/* The reply comes first: the machine does not come back to send it. */
-static void power(struct agent *agent, const struct request *req)
-{
-	enum power what;
-	unsigned int flags;
-
-	if (req->len != 2 || req->payload[0] > POWER_HALT || req->payload[1] & ~POWER_FLAGS) {
-		answer(agent, req, ST_MALFORMED, "POWER needs 0, 1 or 2, and flags");
-		return;
-	}
-	what = (enum power)req->payload[0];
-	flags = req->payload[1];
-	answer(agent, req, ST_OK, "");
-	link_detach(&agent->link);
-	if (!agent->machine)
-		_exit(0);
-	machine_power(what, flags);
-}
-
-/* Return: the request was taken over. */
-static bool take(struct agent *agent, struct request *req)
-{
-	const struct route *route = route_of(req->type);
-	enum status status;
-
-	if (req->type == REQ_POWER) {
-		power(agent, req);
-	} else if (req->worker >= WORKERS) {
-		answer(agent, req, ST_MALFORMED, "no such worker");
-	} else if (!route || route->at_once) {
-		agent_execute(agent, NULL, req, &agent->out);
-		wr_reset(&agent->out);
-	} else {
-		status = worker_submit(agent, req);
-		if (status == ST_OK)
-			return true;
-		answer(agent, req, status, "the worker takes no more requests");
-	}
-	return false;
-}
-
-bool agent_serve(struct agent *agent, int fd)
-{
-	struct request *req;
-	enum receive got;
-	bool served = false;
-
-	link_attach(&agent->link, fd);
-	while ((got = link_receive(&agent->link, &req)) != RECEIVE_END) {
-		served = true;
-		if (got == RECEIVE_NO_MEMORY)
-			answer(agent, req, ST_NO_MEMORY, "no memory for the request");
-		else if (take(agent, req))
-			continue;
-		free(req);
-	}
-	link_detach(&agent->link);
-	return served;
-}
-
-bool agent_create(struct agent *agent, bool machine)
-{
-	agent->machine = machine;
-	agent->link.fd = -1;
-	pthread_mutex_init(&agent->link.lock, NULL);
-	pthread_mutex_init(&agent->lock, NULL);
-	limit_signals();
-	agent->processes = processes_create();
-	return agent->processes && wr_create(&agent->out);
 }

@@ -8,16 +8,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -31,8 +28,6 @@
 #define RETRY_MAX_MS 200
 /* The number of terminals that hvc_iucv has. */
 #define TERMINALS 8u
-/* The console's level that shows warnings. */
-#define WARNINGS_SHOW 5u
 
 enum agent_end { END_NO_IUCV = 3, END_NOBODY = 4 };
 
@@ -40,71 +35,6 @@ struct settings {
 	bool shell;
 	unsigned int attach_s;
 };
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
-{
-	char text[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	dprintf(STDERR_FILENO, "zvmlab: %s\n", text);
-}
-
-static void set(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		say("%s cannot be set to %s: %s", path, value, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-}
-
-/* proc(5): the console's level comes first. */
-static unsigned int console_level(void)
-{
-	char text[16] = "";
-	int fd = open("/proc/sys/kernel/printk", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	if (fd >= 0)
-		close(fd);
-	return (unsigned int)strtoul(text, NULL, 10);
-}
-
-/*
- * Nobody can ask for the kernel's log any more.  What it has to report is on the console
- * while that works; a driver's shutdown comes after the end of the SCLP's, and a panic is
- * noticed even then.
- */
-static void speak_up(unsigned int flags)
-{
-	if (console_level() < WARNINGS_SHOW)
-		set("/proc/sys/kernel/printk", "5");
-	set("/sys/module/printk/parameters/time", "1");
-	if (flags & POWER_PANIC_ON_WARN)
-		set("/proc/sys/kernel/panic_on_warn", "1");
-	if (flags & POWER_PANIC_ON_OOPS)
-		set("/proc/sys/kernel/panic_on_oops", "1");
-}
-
-void machine_power(enum power what, unsigned int flags)
-{
-	static const int command[] = {
-		[POWER_OFF] = RB_POWER_OFF, [POWER_REBOOT] = RB_AUTOBOOT, [POWER_HALT] = RB_HALT_SYSTEM,
-	};
-
-	speak_up(flags);
-	tcdrain(STDERR_FILENO);
-	sync();
-	reboot(command[what]);
-	for (;;)
-		pause();
-}
 
 static void mounts(void)
 {
@@ -123,7 +53,7 @@ static void mounts(void)
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		mkdir(table[i].where, 0755);
 		if (mount(table[i].type, table[i].where, table[i].type, 0, NULL) && errno != EBUSY)
-			say("mounting %s failed: %s", table[i].where, strerror(errno));
+			machine_say("mounting %s failed: %s", table[i].where, strerror(errno));
 	}
 	chmod("/tmp", 01777);
 	/* The kernel could not open the console if the image has no node for it. */
@@ -172,7 +102,7 @@ static void modules(void)
 			continue;
 		error = module_load(path, params ? params : "", 0);
 		if (error && error != EEXIST)
-			say("%s cannot be loaded: %s", path, strerror(error));
+			machine_say("%s cannot be loaded: %s", path, strerror(error));
 	}
 	fclose(list);
 }
@@ -196,13 +126,13 @@ int serve_iucv(struct agent *agent, const char *user, const char *name, unsigned
 				pause_ms = RETRY_MIN_MS;
 			}
 		} else if (without_iucv(-fd)) {
-			say("no IUCV here: %s", strerror(-fd));
+			machine_say("no IUCV here: %s", strerror(-fd));
 			return END_NO_IUCV;
 		}
 		poll(NULL, 0, pause_ms);
 		pause_ms = pause_ms * 2 < RETRY_MAX_MS ? pause_ms * 2 : RETRY_MAX_MS;
 	} while (clock_ns() < deadline);
-	say("nobody answered as %s %s for %u s", user, name, attach_s);
+	machine_say("nobody answered as %s %s for %u s", user, name, attach_s);
 	return END_NOBODY;
 }
 
@@ -213,7 +143,7 @@ static pid_t start_agent(struct agent *agent, const struct settings *set)
 	if (pid)
 		return pid;
 	if (!agent_create(agent, true)) {
-		say("no memory for the agent");
+		machine_say("no memory for the agent");
 		_exit(1);
 	}
 	_exit(serve_iucv(agent, USER, NAME, set->attach_s));
@@ -266,7 +196,7 @@ static pid_t start_shell(const char *terminal, unsigned int pause_s)
 	if (tty > 2)
 		close(tty);
 	execve(SHELL, argv, envp);
-	say("%s: %s", SHELL, strerror(errno));
+	machine_say("%s: %s", SHELL, strerror(errno));
 	_exit(127);
 }
 
@@ -292,15 +222,15 @@ static void restart_on_terminal(pid_t shells[TERMINALS], pid_t ended)
 static void report(const char *who, int status)
 {
 	if (WIFSIGNALED(status))
-		say("the %s was ended by signal %d; turning off", who, WTERMSIG(status));
+		machine_say("the %s was ended by signal %d; turning off", who, WTERMSIG(status));
 	else
-		say("the %s ended with status %d; turning off", who, WEXITSTATUS(status));
+		machine_say("the %s ended with status %d; turning off", who, WEXITSTATUS(status));
 }
 
 /* Nobody has asked for the log since; what the console did not show is shown now. */
 static void turn_off(void)
 {
-	if (console_level() < WARNINGS_SHOW)
+	if (machine_console_level() < WARNINGS_SHOW)
 		klog_show(STDERR_FILENO, WARNINGS_SHOW - 1);
 	machine_power(POWER_OFF, POWER_FLAGS);
 }
@@ -313,7 +243,7 @@ void init_main(struct agent *agent)
 	mounts();
 	set = settings_read();
 	modules();
-	say("the agent starts");
+	machine_say("the agent starts");
 	first = start_agent(agent, &set);
 	if (set.shell)
 		shell = start_shell(NULL, 0);

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "proto.h"
-
 /* A reply above this size gives its memory back. */
 #define KEEP (256u << 10)
 
@@ -175,4 +173,12 @@ void wr_reset(struct wr *out)
 		madvise(out->data, out->cap, MADV_DONTNEED);
 	out->len = 0;
 	out->full = false;
+}
+
+enum status refuse(struct wr *out, enum status status, const char *why)
+{
+	out->len = FRAME_HEADER;
+	out->full = false;
+	wr_raw(out, why, strlen(why));
+	return status;
 }

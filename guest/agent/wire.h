@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto.h"
+
 struct rd {
 	uint8_t *at, *end;
 	bool bad;
@@ -47,5 +49,7 @@ void put_be64(uint8_t *at, uint64_t value);
 bool wr_create(struct wr *out);
 /** Empty the writer; what a large reply took goes back to the system. */
 void wr_reset(struct wr *out);
+/** Replace what @out holds by a sentence. */
+enum status refuse(struct wr *out, enum status status, const char *why);
 
 #endif
