@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Inputs of the core as a whole: what was called from outside, called again. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "replay_private.h"
@@ -386,10 +385,8 @@ static void disk_completes(struct replay *r, const json_t *record, const union i
 	disk_complete(r->cp, in->disk_complete.number);
 }
 
-typedef void give(struct replay *r, const json_t *record, const union input_args *in);
-
-/* The functions that give the core its inputs.  The members have been read and checked. */
-static give *const gives[INPUTS] = {
+/* What gives the core each input.  The members have been read and checked. */
+static replay_give *const gives[INPUTS] = {
 	[INPUT_reset] = reset,
 	[INPUT_reset_cpu] = reset_cpu,
 	[INPUT_ipl] = ipl,
@@ -443,81 +440,14 @@ static give *const gives[INPUTS] = {
 	[INPUT_state_load] = state_load,
 };
 
-const char *replay_call_name(const json_t *record)
-{
-	return json_string_value(json_object_get(record, "call"));
-}
-
-enum input replay_input_of(const json_t *record)
-{
-	return input_find(replay_call_name(record),
-			  !json_is_null(json_object_get(record, "cpu")));
-}
-
 void replay_input(struct replay *r, const json_t *record)
 {
 	const enum input input = replay_input_of(record);
 	const char *call = replay_call_name(record);
-	struct replay_given given;
 
-	if (input == INPUTS) {
+	if (input == INPUTS)
 		replay_differs(r, "the core does not write the record \"%.64s\" now, and no "
 			       "input has that name", call);
-	} else {
-		replay_read(r, record, input, &given);
-		if (!r->stopped)
-			gives[input](r, record, &given.args);
-		replay_forget(&given);
-	}
-}
-
-/* Return: false with the sentence given. */
-static bool configure(struct replay *r, const json_t *record, struct cp_config *config)
-{
-	char text[CP_CONFIG_TEXT_MAX], err[256];
-
-	for (unsigned int i = 0; cp_config_keys[i]; i++) {
-		replay_text(r, record, cp_config_keys[i], text, sizeof(text));
-		if (!r->stopped && cp_config_set(config, cp_config_keys[i], text, err,
-						 sizeof(err)) != 0)
-			replay_unusable(r, "%s", err);
-	}
-	config->max_messages = (uint32_t)replay_number(r, record, "messages", UINT32_MAX);
-	/* What files contained follows in the trace. */
-	for (unsigned int i = 0; i < config->segments; i++) {
-		free(config->segment[i].file);
-		config->segment[i].file = NULL;
-	}
-	if (!r->stopped && !config->trace_full)
-		replay_unusable(r, "the trace was made with trace-data=short and has not all that a "
-				"replay needs; record it with trace-data=full");
-	return !r->stopped;
-}
-
-void replay_configuration(struct replay *r, const json_t *record)
-{
-	const char *call = json_string_value(json_object_get(record, "call"));
-	struct cp_config config;
-	struct cp_host host;
-	char err[256];
-
-	if (strcmp(call, "configuration") != 0) {
-		replay_unusable(r, "a trace begins with the configuration, not with \"%.64s\"", call);
-		return;
-	}
-	if (replay_number(r, record, "version", UINT32_MAX) != TRACE_VERSION) {
-		replay_unusable(r, "the trace has another version than %u", TRACE_VERSION);
-		return;
-	}
-	cp_config_init(&config);
-	if (configure(r, record, &config)) {
-		if (!replay_host(r, &host)) {
-			replay_unusable(r, "this machine has no room for the guest's addresses");
-		} else if (!(r->cp = cp_create(&config, &host, err, sizeof(err)))) {
-			replay_unusable(r, "%s", err);
-			/* A CP that is refused late has written its record already. */
-			r->matched = 0;
-		}
-	}
-	cp_config_fini(&config);
+	else
+		replay_read(r, record, input, gives[input]);
 }

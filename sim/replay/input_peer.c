@@ -32,7 +32,7 @@ static void nested(struct replay *r, const json_t *record)
 {
 	function_of(r, record);
 	if (!r->stopped && replay_input_of(record) == INPUT_iucv_call)
-		replay_input(r, record);
+		replay_read(r, record, INPUT_iucv_call, replay_call);
 }
 
 /* What was outstanding has been told of; the reply is in the guest's records. */

@@ -162,3 +162,15 @@ void replay_next(struct replay *r)
 	r->record = NULL;
 	r->matched++;
 }
+
+void replay_step(struct replay *r, void (*give)(struct replay *r, const json_t *record))
+{
+	const uint64_t matched = r->matched;
+	json_t *record = json_incref(r->record);
+
+	give(r, record);
+	if (!r->stopped && r->matched == matched)
+		replay_differs(r, "the core does not write the record \"%.64s\" now",
+			       json_string_value(json_object_get(record, "call")));
+	json_decref(record);
+}

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The members of an input, as zvmlab/inputs.def describes them, read from its record. */
+/* The members of an input, as zvmlab/inputs.def describes them, read from its record, and given. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "replay_private.h"
 #include "zvmlab/fault.h"
+
+/* Most members of an input that need memory of their own, and sets of parts among them. */
+#define MAX_KEPT 8u
+#define MAX_PARTS 2u
+
+/** The members of an input, and the memory that they point to. */
+struct given {
+	union input_args args;
+	void *kept[MAX_KEPT];
+	unsigned int count;
+	struct trace_part part[MAX_PARTS];
+	unsigned int parts;
+};
 
 static void set_number(void *at, size_t size, uint64_t number)
 {
@@ -23,15 +36,15 @@ static void set_number(void *at, size_t size, uint64_t number)
 	*(uint64_t *)at = number;
 }
 
-/* Memory that lives as long as @given. */
-static void *keep(struct replay_given *given, void *memory)
+/* What lasts as long as @given. */
+static void *keep(struct given *given, void *memory)
 {
-	assert(given->count < REPLAY_MAX_KEPT);
+	assert(given->count < MAX_KEPT);
 	return given->kept[given->count++] = memory;
 }
 
 static const char *text(struct replay *r, const json_t *record, const struct input_member *m,
-			struct replay_given *given)
+			struct given *given)
 {
 	const size_t size = (size_t)m->largest + 1;
 	char *to = keep(given, malloc(size));
@@ -58,7 +71,7 @@ static uint64_t number(struct replay *r, const json_t *record, const struct inpu
 }
 
 static const uint64_t *registers(struct replay *r, const json_t *record,
-				 const struct input_member *m, struct replay_given *given)
+				 const struct input_member *m, struct given *given)
 {
 	uint64_t *gr = keep(given, calloc((size_t)m->largest, sizeof(*gr)));
 
@@ -70,7 +83,7 @@ static const uint64_t *registers(struct replay *r, const json_t *record,
 }
 
 static struct input_bytes bytes(struct replay *r, const json_t *record,
-				const struct input_member *m, struct replay_given *given)
+				const struct input_member *m, struct given *given)
 {
 	struct input_bytes bytes = { .len = 0 };
 
@@ -82,7 +95,7 @@ static struct input_bytes bytes(struct replay *r, const json_t *record,
 }
 
 static struct input_parts parts(struct replay *r, const json_t *record,
-				const struct input_member *m, struct replay_given *given)
+				const struct input_member *m, struct given *given)
 {
 	const struct input_bytes whole = bytes(r, record, m, given);
 	struct trace_part *part = &given->part[given->parts++];
@@ -159,7 +172,7 @@ static void rule_field(struct replay *r, const json_t *record, struct fault_rule
 }
 
 static const struct fault_rule *rule(struct replay *r, const json_t *record,
-				     const struct input_member *m, struct replay_given *given)
+				     const struct input_member *m, struct given *given)
 {
 	struct fault_rule *rule = keep(given, malloc(sizeof(*rule)));
 
@@ -174,7 +187,7 @@ static const struct fault_rule *rule(struct replay *r, const json_t *record,
 }
 
 static void read_member(struct replay *r, const json_t *record, const struct input_member *m,
-			struct replay_given *given, void *at)
+			struct given *given, void *at)
 {
 	const char **to = at;
 
@@ -219,24 +232,33 @@ static bool wanted(const json_t *record, const struct input_member *m, bool befo
 	       (m->when != INPUT_OTHERWISE && json_object_get(record, m->name));
 }
 
-void replay_read(struct replay *r, const json_t *record, enum input input,
-		 struct replay_given *given)
+void replay_read(struct replay *r, const json_t *record, enum input input, replay_give *give)
 {
-	char *base = (char *)&given->args;
+	struct given given;
+	char *base = (char *)&given.args;
 	bool before = false;
 
-	memset(given, 0, sizeof(*given));
+	memset(&given, 0, sizeof(given));
 	for (const struct input_member *m = input_members(input); m->name && !r->stopped; m++) {
 		before = wanted(record, m, before);
 		if (before && m->when == INPUT_WITH_FLAG)
 			*(bool *)(base + m->flag) = true;
 		if (before)
-			read_member(r, record, m, given, base + m->offset);
+			read_member(r, record, m, &given, base + m->offset);
 	}
+	if (!r->stopped)
+		give(r, record, &given.args);
+	while (given.count > 0)
+		free(given.kept[--given.count]);
 }
 
-void replay_forget(struct replay_given *given)
+const char *replay_call_name(const json_t *record)
 {
-	while (given->count > 0)
-		free(given->kept[--given->count]);
+	return json_string_value(json_object_get(record, "call"));
+}
+
+enum input replay_input_of(const json_t *record)
+{
+	return input_find(replay_call_name(record),
+			  !json_is_null(json_object_get(record, "cpu")));
 }

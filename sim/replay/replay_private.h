@@ -69,13 +69,13 @@ struct replay {
 bool replay_need(struct replay *r);
 /** The core has written the record that was needed. */
 void replay_next(struct replay *r);
-
-/* replay.c */
 /**
  * Let @give give the core the input of the record that is needed: the core
  * writes it, and then the records of what it does about it.
  */
 void replay_step(struct replay *r, void (*give)(struct replay *r, const json_t *record));
+
+/* verdict.c */
 /** End with a sentence about the line that is needed; only the first counts. */
 __attribute__((format(printf, 2, 3)))
 void replay_unusable(struct replay *r, const char *format, ...);
@@ -103,50 +103,29 @@ void replay_registers(struct replay *r, const json_t *record, uint64_t *gr, size
 bool replay_host(struct replay *r, struct cp_host *host);
 void replay_host_end(struct replay *r);
 
-/* Most members of an input that need memory of their own, and sets of parts among them. */
-#define REPLAY_MAX_KEPT 8u
-#define REPLAY_MAX_PARTS 2u
-
-/** The members of an input, and the memory that they point to. */
-struct replay_given {
-	union input_args args;
-	void *kept[REPLAY_MAX_KEPT];
-	unsigned int count;
-	struct trace_part part[REPLAY_MAX_PARTS];
-	unsigned int parts;
-};
-
 /* read.c */
-/** Read the members of @input; what is missing or wrong ends the replay. */
-void replay_read(struct replay *r, const json_t *record, enum input input,
-		 struct replay_given *given);
-void replay_forget(struct replay_given *given);
-
-/* input.c: give the core what the record says has come from outside. */
-void replay_configuration(struct replay *r, const json_t *record);
-void replay_input(struct replay *r, const json_t *record);
 const char *replay_call_name(const json_t *record);
 /** INPUTS: it is the record of none. */
 enum input replay_input_of(const json_t *record);
+/** Gives the core an input; its members have been read and checked. */
+typedef void replay_give(struct replay *r, const json_t *record, const union input_args *in);
+/** Read the members of @input, and @give it; what is missing or wrong ends the replay instead. */
+void replay_read(struct replay *r, const json_t *record, enum input input, replay_give *give);
+
+/* configuration.c: make the CP. */
+void replay_configuration(struct replay *r, const json_t *record);
+
+/* input.c: give the core what the record says has come from outside. */
+void replay_input(struct replay *r, const json_t *record);
 
 /* input_peer.c: @in has been read from @record and checked. */
-void replay_logon(struct replay *r, const json_t *record, const union input_args *in);
-void replay_logoff(struct replay *r, const json_t *record, const union input_args *in);
-void replay_attach(struct replay *r, const json_t *record, const union input_args *in);
-void replay_call(struct replay *r, const json_t *record, const union input_args *in);
+replay_give replay_logon, replay_logoff, replay_attach, replay_call;
 /** A saved state has been loaded: its users take the place of those before. */
 void replay_peers_loaded(struct replay *r);
 void replay_peers_end(struct replay *r);
 
 /* input_monitor.c */
-void replay_timer(struct replay *r, const json_t *record, const union input_args *in);
-void replay_tick(struct replay *r, const json_t *record, const union input_args *in);
-void replay_manual(struct replay *r, const json_t *record, const union input_args *in);
-void replay_deliver(struct replay *r, const json_t *record, const union input_args *in);
-void replay_repeat(struct replay *r, const json_t *record, const union input_args *in);
-void replay_message(struct replay *r, const json_t *record, const union input_args *in);
-void replay_event(struct replay *r, const json_t *record, const union input_args *in);
-void replay_quiesce(struct replay *r, const json_t *record, const union input_args *in);
-void replay_sever(struct replay *r, const json_t *record, const union input_args *in);
+replay_give replay_timer, replay_tick, replay_manual, replay_deliver, replay_repeat,
+	replay_message, replay_event, replay_quiesce, replay_sever;
 
 #endif
