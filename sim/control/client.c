@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ctl_private.h"
+#include "zvmlab_version.h"
 
 /* Work for one client in one ctl_dispatch(). */
 #define READ_SIZE (64u << 10)
@@ -49,6 +50,14 @@ static void consume(struct ctl_buffer *buffer, size_t len)
 		free(buffer->data);
 		*buffer = (struct ctl_buffer){ 0 };
 	}
+}
+
+void ctl_wake(struct ctl *ctl)
+{
+	uint64_t one = 1;
+	ssize_t done = write(ctl->wake_fd, &one, sizeof(one));
+
+	assert(done == sizeof(one) || errno == EAGAIN);
 }
 
 /*
@@ -194,7 +203,7 @@ static void refuse_line(struct ctl *ctl, struct ctl_client *client)
 	client->scanned = 0;
 }
 
-static void answer(struct ctl *ctl, struct ctl_client *client)
+static void answer(struct ctl *ctl, struct ctl_client *client, ctl_serve *request)
 {
 	for (int i = 0; i < MAX_REQUESTS; i++) {
 		size_t len;
@@ -208,7 +217,7 @@ static void answer(struct ctl *ctl, struct ctl_client *client)
 		}
 		if (len == 0)
 			return;
-		ctl_request(ctl, client, client->in.data + client->in.start, len - 1);
+		request(ctl, client, client->in.data + client->in.start, len - 1);
 		consume(&client->in, len);
 		client->scanned = 0;
 	}
@@ -238,12 +247,12 @@ static void receive(struct ctl *ctl, struct ctl_client *client)
 	}
 }
 
-void ctl_client_serve(struct ctl *ctl, struct ctl_client *client)
+void ctl_client_serve(struct ctl *ctl, struct ctl_client *client, ctl_serve *request)
 {
 	client->serving = true;
 	receive(ctl, client);
 	if (ctl->cp)
-		answer(ctl, client);
+		answer(ctl, client, request);
 	client->serving = false;
 	flush(ctl, client);
 }
@@ -252,4 +261,10 @@ bool ctl_client_done(const struct ctl_client *client)
 {
 	return client->dropped ||
 	       (client->ended && client->out.len == 0 && client->scanned == client->in.len);
+}
+
+json_t *ctl_greeting(void)
+{
+	return json_pack("{s:{s:s, s:[s, s]}}", "zvmlab", "version", ZVMLAB_VERSION, "capabilities",
+			 "peers", "monitor-capture");
 }

@@ -23,8 +23,7 @@ json_t *ctl_query_version(struct ctl_call *call)
 
 json_t *ctl_query_schema(struct ctl_call *call)
 {
-	(void)call;
-	return ctl_schema();
+	return ctl_schema(call->commands, call->command_count);
 }
 
 static json_t *storage_json(const struct cp_config *config)

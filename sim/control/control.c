@@ -112,14 +112,6 @@ struct ctl *ctl_open(const char *path, char *err, size_t errlen)
 	return NULL;
 }
 
-void ctl_wake(struct ctl *ctl)
-{
-	uint64_t one = 1;
-	ssize_t done = write(ctl->wake_fd, &one, sizeof(one));
-
-	assert(done == sizeof(one) || errno == EAGAIN);
-}
-
 void ctl_attach(struct ctl *ctl, struct cp *cp)
 {
 	assert(!ctl->cp && cp);
@@ -188,7 +180,7 @@ void ctl_dispatch(struct ctl *ctl)
 
 		if (!client)
 			continue;
-		ctl_client_serve(ctl, client);
+		ctl_client_serve(ctl, client, ctl_request);
 		if (ctl_client_done(client))
 			remove_client(ctl, slot);
 	}

@@ -113,6 +113,8 @@ struct ctl_call {
 	struct ctl *ctl;
 	struct cp *cp;
 	struct ctl_client *client;
+	const struct ctl_command *commands;	/* all of them */
+	size_t command_count;
 	const json_t *args;	/* checked against the schema */
 	const char *error_class;
 	char err[512];		/* one sentence */
@@ -132,16 +134,23 @@ struct ctl_event_info {
 	const struct ctl_member *data;
 };
 
+/* table.c */
 extern const struct ctl_command ctl_commands[];
 extern const size_t ctl_command_count;
+/* event.c */
 extern const struct ctl_event_info ctl_events[];
 extern const size_t ctl_event_count;
 
-/* schema.c */
+/** Longest name of a file. */
+#define CTL_MAX_FILE_NAME 4095
+
+/* check.c */
 /** @member without CTL_OF_INPUT: with the type and range of the input's member. */
 struct ctl_member ctl_plain(const struct ctl_member *member);
 bool ctl_check(const struct ctl_member *members, const json_t *args, char *err, size_t errlen);
-json_t *ctl_schema(void);
+
+/* schema.c */
+json_t *ctl_schema(const struct ctl_command *commands, size_t count);
 
 /* Lists of names that the schema takes from the core, ended by NULL. */
 extern const char *const ctl_fault_points[];
@@ -200,9 +209,6 @@ int64_t ctl_base64_size(const char *text, size_t len);
 void ctl_base64_decode(uint8_t *to, const char *text, size_t len);
 void ctl_base64_encode(char *to, const uint8_t *bytes, size_t len);
 
-/* control.c: make ctl_fd() readable, whatever the clients do. */
-void ctl_wake(struct ctl *ctl);
-
 /* memory.c */
 /** Have jansson's allocations counted that fail, from now on. */
 void ctl_memory_watch(void);
@@ -210,9 +216,14 @@ void ctl_memory_watch(void);
 uint64_t ctl_memory_failures(void);
 
 /* client.c */
+/** Make ctl_fd() readable, whatever the clients do. */
+void ctl_wake(struct ctl *ctl);
 struct ctl_client *ctl_client_new(struct ctl *ctl, int fd);
-/** Read, answer, write: a bounded part of it. */
-void ctl_client_serve(struct ctl *ctl, struct ctl_client *client);
+json_t *ctl_greeting(void);
+/** Carries out one request, a line of @len bytes, and sends its answer. */
+typedef void ctl_serve(struct ctl *ctl, struct ctl_client *client, const char *line, size_t len);
+/** Read, let @request answer, write: a bounded part of it. */
+void ctl_client_serve(struct ctl *ctl, struct ctl_client *client, ctl_serve *request);
 /** Steals the reference to @message. */
 void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message);
 /** Is there nothing more to do for it? */
@@ -220,8 +231,7 @@ bool ctl_client_done(const struct ctl_client *client);
 void ctl_client_free(struct ctl *ctl, struct ctl_client *client);
 
 /* request.c */
-void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, size_t len);
-json_t *ctl_greeting(void);
+ctl_serve ctl_request;
 
 /* notify.c */
 /** An event of any name to one client, or to all (NULL); steals @data. */

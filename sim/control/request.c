@@ -4,13 +4,6 @@
 #include <string.h>
 
 #include "ctl_private.h"
-#include "zvmlab_version.h"
-
-json_t *ctl_greeting(void)
-{
-	return json_pack("{s:{s:s, s:[s, s]}}", "zvmlab", "version", ZVMLAB_VERSION, "capabilities",
-			 "peers", "monitor-capture");
-}
 
 static json_t *parse(struct ctl_call *call, const char *line, size_t len)
 {
@@ -106,7 +99,10 @@ static json_t *no_memory(struct ctl_call *call, json_t *part, const char *what)
 
 void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, size_t len)
 {
-	struct ctl_call call = { .ctl = ctl, .cp = ctl->cp, .client = client };
+	struct ctl_call call = {
+		.ctl = ctl, .cp = ctl->cp, .client = client, .commands = ctl_commands,
+		.command_count = ctl_command_count,
+	};
 	const uint64_t failures = ctl_memory_failures();
 	json_t *request = parse(&call, line, len);
 	json_t *result = NULL, *id = NULL;
