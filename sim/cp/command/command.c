@@ -13,10 +13,6 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 
-/* Columns of QUERY COMMANDS. */
-#define COMMANDS_PER_LINE 6
-#define COMMAND_WIDTH 12
-
 /* Names, abbreviations and classes as CP has them; docs/choices.md has the rest. */
 static const struct cpcmd_word commands[] = {
 	{ "QUERY", 1, CPCMD_ANY, cpcmd_query },
@@ -102,112 +98,6 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 	}
 }
 
-bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min)
-{
-	const size_t len = strlen(word);
-
-	assert(min > 0 && min <= strlen(name));
-	return len >= min && len <= strlen(name) && memcmp(word, name, len) == 0;
-}
-
-const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
-				    const char *word)
-{
-	assert(word[0] != '\0' && args->classes);
-	for (; table->name; table++) {
-		if (!cpcmd_abbreviates(word, table->name, table->min))
-			continue;
-		if (!table->classes)
-			return table;
-		if (args->issuer == CPCMD_PEER && strchr(table->classes, CPCMD_MACHINE[0]))
-			continue;
-		if (strpbrk(args->classes, table->classes))
-			return table;
-	}
-	return NULL;
-}
-
-int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module)
-{
-	const struct cpcmd_word *option;
-
-	assert(table[0].name && module[0] != '\0');
-	if (!cpcmd_next(args))
-		return cpcmd_missing(args, module);
-	option = cpcmd_find(args, table, args->word);
-	if (option)
-		return option->run(args);
-	return cpcmd_invalid(args, module);
-}
-
-/* "IBMCLASS=" and those of @word's classes that the issuer has. */
-static void show_classes(struct cpcmd_args *args, const struct cpcmd_word *word)
-{
-	const char *from = word->classes;
-	char list[2 * CP_CLASSES + 1] = "";
-	size_t at = 0;
-
-	for (; from && *from && !(args->issuer == CPCMD_PEER && word->classes[0] == '='); from++)
-		if (*from != CPCMD_MACHINE[0] && strchr(args->classes, *from))
-			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%c", at ? "," : "",
-					       *from);
-	cpcmd_line(args->cp, "%s IBMCLASS=%s", word->name,
-		   !word->classes ? "ANY" : at > 0 ? list : "NONE");
-}
-
-/* COMMANDS word …: as which of its versions may the issuer give it? */
-static int show_commands(struct cpcmd_args *args)
-{
-	do {
-		const struct cpcmd_word *command = commands;
-
-		while (command->name &&
-		       !cpcmd_abbreviates(args->word, command->name, command->min))
-			command++;
-		if (!command->name)
-			return cpcmd_invalid(args, "CQC");
-		show_classes(args, command);
-	} while (cpcmd_next(args));
-	return 0;
-}
-
-int cpcmd_query_commands(struct cpcmd_args *args)
-{
-	char line[COMMANDS_PER_LINE * (COMMAND_WIDTH + 1) + 1];
-	unsigned int on_line = 0;
-
-	if (cpcmd_next(args))
-		return show_commands(args);
-	for (const struct cpcmd_word *command = commands; command->name; command++) {
-		if (!cpcmd_find(args, command, command->name))
-			continue;
-		snprintf(line + on_line * (COMMAND_WIDTH + 1), COMMAND_WIDTH + 2, "%-*s ",
-			 COMMAND_WIDTH, command->name);
-		if (++on_line == COMMANDS_PER_LINE) {
-			cpcmd_line(args->cp, "%s", line);
-			on_line = 0;
-		}
-	}
-	if (on_line > 0)
-		cpcmd_line(args->cp, "%s", line);
-	return 0;
-}
-
-int cpcmd_run_line(const struct cpcmd_args *issuer, const char *line)
-{
-	struct cpcmd_args args = *issuer;
-	const struct cpcmd_word *command;
-
-	args.next = line;
-	if (!cpcmd_next(&args))
-		return 0;
-	command = cpcmd_find(&args, commands, args.word);
-	if (!command)
-		return cpcmd_message(args.cp, "CMD", CPCMD_UNKNOWN, 'E', "Unknown CP command: %s",
-				     args.word);
-	return command->run(&args);
-}
-
 /* The lines of @text, which has no NUL but the one at its end. */
 static void run_lines(const struct cpcmd_args *issuer, char *text)
 {
@@ -282,7 +172,7 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 {
 	const bool operator = issuer == CPCMD_OPERATOR;
 	const struct cpcmd_args args = {
-		.cp = cp, .issuer = issuer,
+		.cp = cp, .commands = commands, .issuer = issuer,
 		.userid = operator ? CP_OPERATOR_ID : cp->config.userid,
 		.classes = operator ? CPCMD_ALL_CLASSES : cp->config.classes,
 	};
@@ -295,7 +185,8 @@ const struct cpcmd_response *cpcmd_run_peer(struct cp *cp, const char *userid,
 					    const char *classes, const char *text, size_t len)
 {
 	const struct cpcmd_args args = {
-		.cp = cp, .issuer = CPCMD_PEER, .userid = userid, .classes = classes,
+		.cp = cp, .commands = commands, .issuer = CPCMD_PEER, .userid = userid,
+		.classes = classes,
 	};
 
 	assert(userid[0] != '*' && strlen(userid) <= CP_NAME_LEN);

@@ -48,9 +48,12 @@ struct cpcmd {
 	struct cpcmd_file file[CP_MAX_SEGMENTS];
 };
 
+struct cpcmd_word;
+
 /** One command line being worked on. */
 struct cpcmd_args {
 	struct cp *cp;
+	const struct cpcmd_word *commands;	/**< all that there are */
 	enum cpcmd_issuer issuer;
 	const char *userid, *classes;	/**< of the issuer */
 	bool directed;			/**< by CPU to some virtual CPUs */
@@ -69,8 +72,10 @@ struct cpcmd_word {
 	cpcmd_function *run;
 };
 
-/* command.c */
+/* command_commands.c */
 cpcmd_function cpcmd_query_commands;
+
+/* command_text.c */
 /** One command without its newline; blank lines do nothing.  Return: 0 or CP's number. */
 int cpcmd_run_line(const struct cpcmd_args *issuer, const char *line);
 /** Is @word @name or an abbreviation of at least @min characters? */
@@ -80,8 +85,6 @@ const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct 
 				    const char *word);
 /** Run the option of @table that the next word names. */
 int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module);
-
-/* command_text.c */
 /** A response on the guest's console, long lines in pieces. */
 void cpcmd_to_console(struct cp *cp, const struct cpcmd_response *response);
 /** One line of the response; what is not printable becomes '.'. */

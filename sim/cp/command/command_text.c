@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines and messages that commands write, operands that they read. */
+/* Lines and messages that commands write; words, options and operands that they read. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,4 +162,57 @@ const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN])
 	assert(i + 1 < sizeof(unit));
 	snprintf(out, CPCMD_SIZE_LEN, "%" PRIu64 "%c", bytes, unit[i]);
 	return out;
+}
+
+bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min)
+{
+	const size_t len = strlen(word);
+
+	assert(min > 0 && min <= strlen(name));
+	return len >= min && len <= strlen(name) && memcmp(word, name, len) == 0;
+}
+
+const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
+				    const char *word)
+{
+	assert(word[0] != '\0' && args->classes);
+	for (; table->name; table++) {
+		if (!cpcmd_abbreviates(word, table->name, table->min))
+			continue;
+		if (!table->classes)
+			return table;
+		if (args->issuer == CPCMD_PEER && strchr(table->classes, CPCMD_MACHINE[0]))
+			continue;
+		if (strpbrk(args->classes, table->classes))
+			return table;
+	}
+	return NULL;
+}
+
+int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module)
+{
+	const struct cpcmd_word *option;
+
+	assert(table[0].name && module[0] != '\0');
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, module);
+	option = cpcmd_find(args, table, args->word);
+	if (option)
+		return option->run(args);
+	return cpcmd_invalid(args, module);
+}
+
+int cpcmd_run_line(const struct cpcmd_args *issuer, const char *line)
+{
+	struct cpcmd_args args = *issuer;
+	const struct cpcmd_word *command;
+
+	args.next = line;
+	if (!cpcmd_next(&args))
+		return 0;
+	command = cpcmd_find(&args, args.commands, args.word);
+	if (!command)
+		return cpcmd_message(args.cp, "CMD", CPCMD_UNKNOWN, 'E', "Unknown CP command: %s",
+				     args.word);
+	return command->run(&args);
 }
