@@ -14,11 +14,9 @@ static void request(struct cp *cp, enum cp_machine_request what)
 		[CP_MACHINE_SHUTDOWN] = "signal-shutdown",
 		[CP_MACHINE_LOGOFF] = "logoff",
 	};
-	const struct fault_call call = { .path = FAULT_ANY_PATH, .user = cp->config.userid,
-					 .name = "" };
 
 	assert(what < CP_MACHINE_REQUESTS);
-	if (fault_check(cp, FAULT_MACHINE_REQUEST, &call).kind == FAULT_DROP)
+	if (fault_of_guest(cp, FAULT_MACHINE_REQUEST, "").kind == FAULT_DROP)
 		return;
 	trace_text(cp, "machine", names[what]);
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_MACHINE, .name = cp->config.userid,

@@ -139,9 +139,6 @@ struct cp_result diag_08_command(struct cp *cp, const struct cp_insn *insn, unsi
 	struct call call = { .insn = insn, .rx = r1, .ry = r3 };
 	const struct cpcmd_response *response;
 	char verb[CP_NAME_LEN + 1];
-	const struct fault_call fault = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = verb,
-	};
 	struct fault_action action;
 	uint16_t pgm = fetch(cp, &call);
 
@@ -149,7 +146,7 @@ struct cp_result diag_08_command(struct cp *cp, const struct cp_insn *insn, unsi
 		return cp_program(pgm);
 	trace_text(cp, "command", call.text);
 	first_word(call.text, verb);
-	action = fault_check(cp, FAULT_DIAG_COMMAND, &fault);
+	action = fault_of_guest(cp, FAULT_DIAG_COMMAND, verb);
 	if (action.kind != FAULT_NONE)
 		return fail(&call, &action);
 	response = cpcmd_run(cp, CPCMD_GUEST, call.text, call.len);

@@ -42,9 +42,6 @@ static struct cp_result release(struct cp *cp, int cpu, uint64_t first, uint64_t
 struct cp_result diag_10_release_pages(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 				       unsigned int r3)
 {
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
-	};
 	uint64_t first = diag_address(insn, r1), last = diag_address(insn, r3);
 	struct fault_action fault;
 
@@ -53,7 +50,7 @@ struct cp_result diag_10_release_pages(struct cp *cp, const struct cp_insn *insn
 	/* last is a page of storage, so that the walks end before the address wraps. */
 	if (!storage_overlaps(cp, last, last) || !own_storage(cp, first, last))
 		return cp_program(PGM_SPECIFICATION);
-	fault = fault_check(cp, FAULT_DIAG10_RELEASE, &call);
+	fault = fault_of_guest(cp, FAULT_DIAG10_RELEASE, "");
 	if (fault.kind == FAULT_PGM)
 		return cp_program((uint16_t)fault.value);
 	assert(fault.kind == FAULT_NONE || fault.kind == FAULT_DROP);

@@ -115,7 +115,7 @@ static bool takes_place(const struct fault_action *fault, struct cp_result *inst
 static struct cp_result next(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 			     unsigned int r3)
 {
-	const struct fault_action fault = spool_fault(cp, FAULT_DIAG14_NEXT, "");
+	const struct fault_action fault = fault_of_guest(cp, FAULT_DIAG14_NEXT, "");
 	const uint64_t addr = diag_address(insn, r1);
 	const struct spool_file *file;
 	struct cp_result instead;
@@ -172,7 +172,7 @@ static uint8_t *next_page(struct cp *cp, unsigned int unit, uint8_t *cc)
 static struct cp_result read(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 			     unsigned int r3)
 {
-	const struct fault_action fault = spool_fault(cp, FAULT_DIAG14_READ, "");
+	const struct fault_action fault = fault_of_guest(cp, FAULT_DIAG14_READ, "");
 	const uint64_t addr = diag_address(insn, r1);
 	struct spool_device *device;
 	struct cp_result instead;
@@ -209,7 +209,7 @@ static struct cp_result read(struct cp *cp, const struct cp_insn *insn, unsigned
 static struct cp_result position(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 				 unsigned int r3)
 {
-	const struct fault_action fault = spool_fault(cp, FAULT_DIAG14_POSITION, "");
+	const struct fault_action fault = fault_of_guest(cp, FAULT_DIAG14_POSITION, "");
 	const uint32_t number = (uint32_t)insn->gr[r1];
 	struct spool_device *device;
 	struct cp_result instead;

@@ -65,16 +65,13 @@ static struct cp_result fail(const struct cp_insn *insn, unsigned int r3,
 struct cp_result diag_260_storage(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 				  unsigned int r3)
 {
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
-	};
 	uint64_t subcode = diag_operand(insn, r3);
 	struct fault_action action;
 
 	if (subcode != SUBCODE_HIGHEST && subcode != SUBCODE_EXTENTS)
 		return cp_program(PGM_SPECIFICATION);
-	action = fault_check(cp, subcode == SUBCODE_HIGHEST ? FAULT_DIAG260_HIGHEST :
-							      FAULT_DIAG260_EXTENTS, &call);
+	action = fault_of_guest(cp, subcode == SUBCODE_HIGHEST ? FAULT_DIAG260_HIGHEST :
+								 FAULT_DIAG260_EXTENTS, "");
 	if (action.kind != FAULT_NONE)
 		return fail(insn, r3, &action);
 	return subcode == SUBCODE_HIGHEST ? highest(cp, insn, r1, r3) : extents(cp, insn, r1, r3);

@@ -92,9 +92,7 @@ static bool failed(struct cp *cp, uint32_t function, struct cp_result *result)
 		[FUNCTION_INIT] = FAULT_DIAG288_INIT, [FUNCTION_CHANGE] = FAULT_DIAG288_CHANGE,
 		[FUNCTION_CANCEL] = FAULT_DIAG288_CANCEL,
 	};
-	const struct fault_call call = { .path = FAULT_ANY_PATH, .user = cp->config.userid,
-					 .name = "" };
-	const struct fault_action action = fault_check(cp, points[function], &call);
+	const struct fault_action action = fault_of_guest(cp, points[function], "");
 
 	*result = action.kind == FAULT_PGM ? cp_program((uint16_t)action.value) : cp_done();
 	return action.kind != FAULT_NONE;
@@ -135,15 +133,13 @@ static void run(struct cp *cp, const struct watchdog *expired)
 /* In a record of the trace, whose fields those of the command are. */
 static void expire(struct cp *cp)
 {
-	const struct fault_call call = { .path = FAULT_ANY_PATH, .user = cp->config.userid,
-					 .name = "" };
 	const struct watchdog expired = cp->watchdog;
 	struct fault_action fault;
 
 	assert(expired.active && expired.length > 0 && expired.length <= CPCMD_MAX_COMMAND);
 	/* It goes off once. */
 	cancel(cp);
-	fault = fault_check(cp, FAULT_WATCHDOG_EXPIRE, &call);
+	fault = fault_of_guest(cp, FAULT_WATCHDOG_EXPIRE, "");
 	if (fault.kind == FAULT_DROP)
 		return;
 	run(cp, &expired);

@@ -5,7 +5,6 @@
  * Rx: address of the name, or for SEGEXT of a parameter list; Ry: subcode.
  * With cc 2 Ry becomes the return code.
  */
-#include <string.h>
 
 #include "segment/dcss_private.h"
 #include "diag_private.h"
@@ -48,10 +47,7 @@ static struct cp_result refuse(const struct request *request, uint64_t rc)
 static bool fault(struct cp *cp, struct request *request, enum fault_point point,
 		  struct cp_result *result)
 {
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = request->name,
-	};
-	const struct fault_action action = fault_check(cp, point, &call);
+	const struct fault_action action = fault_of_guest(cp, point, request->name);
 
 	request->action = action;
 	if (action.kind == FAULT_NONE || action.kind == FAULT_DROP)
@@ -105,10 +101,7 @@ static void answer(const struct request *request, const struct dcss *segment)
 /* Fault: a byte of the segment changes before the guest sees it. */
 static void spoil(struct cp *cp, const struct dcss *segment)
 {
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = segment->config.name,
-	};
-	const struct fault_action action = fault_check(cp, FAULT_SEGMENT_LOAD, &call);
+	const struct fault_action action = fault_of_guest(cp, FAULT_SEGMENT_LOAD, segment->config.name);
 	const uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
 	uint8_t *byte;
 

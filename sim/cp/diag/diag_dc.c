@@ -89,13 +89,10 @@ static struct cp_result act(struct cp *cp, const struct cp_insn *insn, unsigned 
 			    enum function function, const struct appldata_buffer *buffer)
 {
 	char name[APPLDATA_PRODUCT_NUMBER + 1];
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = name,
-	};
 	struct fault_action fault;
 
 	appldata_name(buffer->product, name);
-	fault = fault_check(cp, points[function], &call);
+	fault = fault_of_guest(cp, points[function], name);
 	switch (fault.kind) {
 	case FAULT_CC:
 		return cp_cc((uint8_t)fault.value);

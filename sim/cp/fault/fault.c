@@ -449,6 +449,15 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point,
 	};
 }
 
+struct fault_action fault_of_guest(struct cp *cp, enum fault_point point, const char *name)
+{
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = name,
+	};
+
+	return fault_check(cp, point, &call);
+}
+
 static void state_field(struct state *s, struct fault_rule *rule, enum fault_field field)
 {
 	const enum fault_type type = fault_field_info[field].type;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of the guest's: carried out, and told of. */
-#include <string.h>
 
 #include "hmc_private.h"
 #include "bytes.h"
@@ -27,15 +26,6 @@ struct outcome {
 	enum hmc_status status;
 	uint64_t transferred, size, failing;
 };
-
-static struct fault_action fault_for(struct cp *cp, enum fault_point point)
-{
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
-	};
-
-	return fault_check(cp, point, &call);
-}
 
 /* From @offset on, of @size bytes, as many as the guest has room for. */
 static void deliver(struct cp *cp, const uint8_t *data, uint64_t size, struct outcome *o,
@@ -148,7 +138,7 @@ static void tell(struct cp *cp, const char *what, uint64_t value)
 
 void hmc_run(struct cp *cp)
 {
-	const struct fault_action fault = fault_for(cp, FAULT_HMC_TRANSFER);
+	const struct fault_action fault = fault_of_guest(cp, FAULT_HMC_TRANSFER, "");
 	struct hmc *hmc = cp->hmc;
 	struct outcome o = { .status = HMC_OK };
 	struct fault_action told;
@@ -160,7 +150,7 @@ void hmc_run(struct cp *cp)
 	trace_number(cp, "status", o.status);
 	trace_number(cp, "transferred", o.transferred);
 	tell(cp, names[hmc->request.function], o.status);
-	told = fault_for(cp, FAULT_HMC_COMPLETION);
+	told = fault_of_guest(cp, FAULT_HMC_COMPLETION, "");
 	hmc->pending = told.kind == FAULT_DROP ? 0 : told.kind == FAULT_DUPLICATE ? 2 : 1;
 	if (hmc->pending > 0)
 		cp_external_kick(cp);

@@ -28,12 +28,9 @@ static struct fault_action fault_of(struct cp *cp, enum fault_point point,
 				    const struct appldata_buffer *buffer)
 {
 	char name[APPLDATA_PRODUCT_NUMBER + 1];
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = name,
-	};
 
 	appldata_name(buffer->product, name);
-	return fault_check(cp, point, &call);
+	return fault_of_guest(cp, point, name);
 }
 
 /* Copy the buffer's current contents to cp->appldata->copy; false if it is no storage any more. */

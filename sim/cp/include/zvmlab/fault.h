@@ -148,5 +148,7 @@ struct fault_call {
  */
 struct fault_action fault_check(struct cp *cp, enum fault_point point,
 				const struct fault_call *call);
+/** The same for the guest itself and no path; @name: "" or what it names. */
+struct fault_action fault_of_guest(struct cp *cp, enum fault_point point, const char *name);
 
 #endif
