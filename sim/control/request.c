@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One request: parse, check, run, answer. */
-#include <stdio.h>
 #include <string.h>
 
 #include "ctl_private.h"

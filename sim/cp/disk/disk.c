@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Virtual disks in storage: their environments for block I/O, and the part as a whole. */
+/* Virtual disks in storage: their environments for block I/O. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "disk_private.h"
-#include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
 const struct cp_disk_config *cp_disk_at(const struct cp_config *config, unsigned int index)
@@ -13,7 +11,7 @@ const struct cp_disk_config *cp_disk_at(const struct cp_config *config, unsigned
 	return index < config->disks ? &config->disk[index] : NULL;
 }
 
-static size_t size_of(const struct cp *cp, unsigned int index)
+size_t disk_size(const struct cp *cp, unsigned int index)
 {
 	return (size_t)cp->config.disk[index].blocks * DISK_BLOCK;
 }
@@ -34,7 +32,15 @@ bool disk_other_device(const struct cp *cp, uint16_t device)
 	return device == cp->config.console;
 }
 
-static bool block_size_valid(uint32_t size)
+uint64_t disk_blocks(const struct cp *cp, unsigned int index)
+{
+	const uint32_t size = cp->disks->disk[index].block_size;
+
+	assert(size >= DISK_BLOCK && size <= DISK_MAX_BLOCK);
+	return (uint64_t)cp->config.disk[index].blocks * DISK_BLOCK / size;
+}
+
+bool disk_block_size_valid(uint32_t size)
 {
 	return size >= DISK_BLOCK && size <= DISK_MAX_BLOCK && (size & (size - 1)) == 0;
 }
@@ -47,7 +53,7 @@ enum disk_code disk_init(struct cp *cp, uint16_t device, uint32_t block_size, in
 
 	if (index < 0)
 		return disk_other_device(cp, device) ? DISK_RC_NO_DISK : DISK_RC_NO_DEVICE;
-	if (!block_size_valid(block_size))
+	if (!disk_block_size_valid(block_size))
 		return DISK_RC_BLOCK_SIZE;
 	disk = &cp->disks->disk[index];
 	if (disk->established)
@@ -61,24 +67,11 @@ enum disk_code disk_init(struct cp *cp, uint16_t device, uint32_t block_size, in
 	return cp->config.disk[index].read_only ? DISK_RC_READ_ONLY : DISK_RC_OK;
 }
 
-static void forget_environment(struct disk *disk)
+void disk_forget_environment(struct disk *disk)
 {
 	disk->established = false;
 	disk->block_size = 0;
 	disk->offset = 0;
-}
-
-enum disk_code disk_remove(struct cp *cp, uint16_t device)
-{
-	const int index = disk_index(cp, device);
-
-	if (index < 0)
-		return disk_other_device(cp, device) ? DISK_RC_STATE : DISK_RC_NO_DEVICE;
-	if (!cp->disks->disk[index].established)
-		return DISK_RC_STATE;
-	disk_abort(cp, device);
-	forget_environment(&cp->disks->disk[index]);
-	return DISK_RC_OK;
 }
 
 void disk_hold(struct cp *cp, bool hold)
@@ -172,141 +165,3 @@ bool disk_pending(const struct cp *cp, unsigned int index, struct disk_pending *
 	};
 	return true;
 }
-
-static void disk_fini(struct cp *cp)
-{
-	for (unsigned int i = 0; i < CP_MAX_DISKS; i++)
-		free(cp->disks->disk[i].data);
-	free(cp->disks);
-	cp->disks = NULL;
-}
-
-static int disk_part_init(struct cp *cp, char *err, size_t errlen)
-{
-	cp->disks = calloc(1, sizeof(*cp->disks));
-	if (!cp->disks) {
-		snprintf(err, errlen, "not enough memory for the table of disks");
-		return -1;
-	}
-	assert(cp->config.disks <= CP_MAX_DISKS);
-	for (unsigned int i = 0; i < cp->config.disks; i++) {
-		cp->disks->disk[i].data = calloc(1, size_of(cp, i));
-		if (cp->disks->disk[i].data)
-			continue;
-		snprintf(err, errlen, "not enough memory for disk %04X of %u blocks",
-			 cp->config.disk[i].device, cp->config.disk[i].blocks);
-		disk_fini(cp);
-		return -1;
-	}
-	return 0;
-}
-
-/* Contents stay, and what tests have chosen; what the guest has set up or asked for is gone. */
-static void disk_reset(struct cp *cp)
-{
-	for (unsigned int i = 0; i < cp->config.disks; i++)
-		forget_environment(&cp->disks->disk[i]);
-	cp->disks->jobs = 0;
-}
-
-static bool is_zero(const uint8_t *page, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (page[i] != 0)
-			return false;
-	return true;
-}
-
-/* Pages of zeros are left out: most of a new disk.  Blocks are rounded up to whole pages. */
-static void contents_state(struct state *s, uint8_t *data, uint32_t pages)
-{
-	uint32_t next = 0;
-
-	if (s->loading)
-		memset(data, 0, (size_t)pages * CP_PAGE_SIZE);
-	while (!s->failed && next <= pages) {
-		uint32_t page = next;
-
-		while (!s->loading && page < pages &&
-		       is_zero(data + (size_t)page * CP_PAGE_SIZE, CP_PAGE_SIZE))
-			page++;
-		/* The number behind the last ends them. */
-		state_u32(s, &page);
-		state_require(s, page >= next && page <= pages);
-		if (s->failed || page == pages)
-			return;
-		state_bytes(s, data + (size_t)page * CP_PAGE_SIZE, CP_PAGE_SIZE);
-		state_require(s, !is_zero(data + (size_t)page * CP_PAGE_SIZE, CP_PAGE_SIZE));
-		next = page + 1;
-	}
-}
-
-static void one_state(struct cp *cp, struct state *s, unsigned int index)
-{
-	struct disk *disk = &cp->disks->disk[index];
-	uint64_t offset = (uint64_t)disk->offset;
-
-	state_bool(s, &disk->established);
-	state_u32(s, &disk->block_size);
-	state_u64(s, &offset);
-	disk->offset = (int64_t)offset;
-	state_u64(s, &disk->reads);
-	state_u64(s, &disk->writes);
-	state_require(s, disk->established ? block_size_valid(disk->block_size) :
-					     disk->block_size == 0 && offset == 0);
-	contents_state(s, disk->data, cp->config.disk[index].blocks / (CP_PAGE_SIZE / DISK_BLOCK));
-}
-
-static void job_state(struct cp *cp, struct state *s, struct disk_job *job)
-{
-	struct disk_request *r = &job->request;
-	int index;
-
-	state_u32(s, &job->number);
-	state_u16(s, &r->device);
-	state_bool(s, &r->format64);
-	state_bool(s, &r->async);
-	state_u32(s, &r->count);
-	state_u64(s, &r->list);
-	state_u64(s, &r->parameter);
-	state_bool(s, &job->waits);
-	state_u8(s, &job->end);
-	state_u32(s, &job->delay);
-	state_u32(s, &job->copies);
-	index = disk_index(cp, r->device);
-	state_require(s, job->number > 0 && job->number <= cp->disks->last_job && index >= 0);
-	if (s->failed)
-		return;
-	state_require(s, r->async && r->count > 0 && r->count <= DISK_MAX_COUNT &&
-			 job->delay <= UINT16_MAX && job->copies <= 1);
-	state_require(s, !job->waits || (cp->disks->disk[index].established && job->end == 0 &&
-					 job->delay == 0 && job->copies == 0));
-}
-
-static void disk_state(struct cp *cp, struct state *s)
-{
-	struct disk_table *disks = cp->disks;
-
-	state_tag(s, "VDSK");
-	for (unsigned int i = 0; i < cp->config.disks && !s->failed; i++)
-		one_state(cp, s, i);
-	state_bool(s, &disks->hold);
-	state_u32(s, &disks->last_job);
-	state_u32(s, &disks->jobs);
-	/* An image of another emulator may have what this one cannot do. */
-	state_require(s, disks->last_job <= INT32_MAX &&
-			 disks->jobs <= (cp->host.external ? DISK_MAX_REQUESTS : 0));
-	for (uint32_t i = 0; i < disks->jobs && !s->failed; i++)
-		job_state(cp, s, &disks->job[i]);
-	if (s->loading && s->failed)
-		disk_reset(cp);
-}
-
-const struct cp_part disk_part = {
-	.init = disk_part_init,
-	.fini = disk_fini,
-	.reset = disk_reset,
-	.state = disk_state,
-	.external_pending = disk_external_pending,
-	.external_take = disk_external_take,
-};

@@ -38,13 +38,14 @@ int disk_index(const struct cp *cp, uint16_t device);
 /** Has the guest a device of this number that is no disk? */
 bool disk_other_device(const struct cp *cp, uint16_t device);
 
-/* disk_request.c */
 /** The blocks that it has in its environment. */
 uint64_t disk_blocks(const struct cp *cp, unsigned int index);
-/** A request that waits has ended so: the guest is to be told. */
-void disk_end_job(struct cp *cp, uint32_t index, enum disk_end end);
-/** Requests of this disk that wait are aborted. */
-void disk_abort(struct cp *cp, uint16_t device);
+bool disk_block_size_valid(uint32_t size);
+/** Bytes of its contents. */
+size_t disk_size(const struct cp *cp, unsigned int index);
+void disk_forget_environment(struct disk *disk);
+
+/* disk_request.c */
 bool disk_external_pending(const struct cp *cp, unsigned int cpu);
 void disk_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
 

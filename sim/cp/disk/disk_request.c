@@ -27,15 +27,6 @@ struct entry {
 	uint64_t data;
 };
 
-static struct fault_action fault_for(struct cp *cp, enum fault_point point)
-{
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
-	};
-
-	return fault_check(cp, point, &call);
-}
-
 static uint64_t entry_size(const struct disk_request *r)
 {
 	return r->format64 ? ENTRY_SIZE_64 : ENTRY_SIZE_31;
@@ -57,14 +48,6 @@ static struct entry read_entry(const struct disk_request *r, const uint8_t *byte
 		e.data = get_be32(bytes + 12) & 0x7fffffff;
 	}
 	return e;
-}
-
-uint64_t disk_blocks(const struct cp *cp, unsigned int index)
-{
-	const uint32_t size = cp->disks->disk[index].block_size;
-
-	assert(size >= DISK_BLOCK && size <= DISK_MAX_BLOCK);
-	return (uint64_t)cp->config.disk[index].blocks * DISK_BLOCK / size;
 }
 
 static enum disk_status status_of(uint16_t pgm)
@@ -127,7 +110,7 @@ static enum disk_status transfer(struct cp *cp, unsigned int index, const struct
 	/* The guest has no access list, and bits 0 to 6 of an ALET are 0. */
 	if (e->alet != 0)
 		return e->alet >> 25 != 0 ? DISK_ALET : DISK_ALEN;
-	fault = fault_for(cp, FAULT_DISK_BLOCK);
+	fault = fault_of_guest(cp, FAULT_DISK_BLOCK, "");
 	if (fault.kind == FAULT_RC)
 		return (enum disk_status)(fault.value & 0xff);
 	at = disk->data + before * disk->block_size;
@@ -181,9 +164,9 @@ static void drop_job(struct disk_table *disks, uint32_t index)
 	disks->jobs--;
 }
 
-void disk_end_job(struct cp *cp, uint32_t index, enum disk_end end)
+static void end_job(struct cp *cp, uint32_t index, enum disk_end end)
 {
-	const struct fault_action fault = fault_for(cp, FAULT_DISK_COMPLETION);
+	const struct fault_action fault = fault_of_guest(cp, FAULT_DISK_COMPLETION, "");
 	struct disk_table *disks = cp->disks;
 	struct disk_job job = disks->job[index];
 
@@ -212,11 +195,11 @@ static void run_job(struct cp *cp, uint32_t index)
 	uint32_t done;
 	const uint16_t pgm = run_list(cp, &request, &done, false);
 
-	disk_end_job(cp, index, pgm != 0 ? DISK_STORAGE :
+	end_job(cp, index, pgm != 0 ? DISK_STORAGE :
 					   done == request.count ? DISK_ALL : DISK_SOME);
 }
 
-void disk_abort(struct cp *cp, uint16_t device)
+static void abort_requests(struct cp *cp, uint16_t device)
 {
 	struct disk_table *disks = cp->disks;
 	uint32_t done;
@@ -230,8 +213,21 @@ void disk_abort(struct cp *cp, uint16_t device)
 			continue;
 		}
 		(void)run_list(cp, &job->request, &done, true);
-		disk_end_job(cp, i, DISK_REMOVED);
+		end_job(cp, i, DISK_REMOVED);
 	}
+}
+
+enum disk_code disk_remove(struct cp *cp, uint16_t device)
+{
+	const int index = disk_index(cp, device);
+
+	if (index < 0)
+		return disk_other_device(cp, device) ? DISK_RC_STATE : DISK_RC_NO_DEVICE;
+	if (!cp->disks->disk[index].established)
+		return DISK_RC_STATE;
+	abort_requests(cp, device);
+	disk_forget_environment(&cp->disks->disk[index]);
+	return DISK_RC_OK;
 }
 
 static enum disk_code start(struct cp *cp, const struct disk_request *request)

@@ -8,14 +8,8 @@
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
-static struct fault_action fault_for(struct cp *cp, enum fault_point point)
-{
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
-	};
-
-	return fault_check(cp, point, &call);
-}
+/* In Ry of DIAGNOSE X'258': there is no handshake. */
+#define RC_NOT_ESTABLISHED 4
 
 static uint64_t corrupted(uint64_t token, const struct fault_action *action)
 {
@@ -76,7 +70,7 @@ static void drop_if_over(struct paging *paging, struct page_fault *fault)
 
 static void complete(struct cp *cp, struct page_fault *fault, uint16_t to)
 {
-	const struct fault_action action = fault_for(cp, FAULT_PAGE_COMPLETION);
+	const struct fault_action action = fault_of_guest(cp, FAULT_PAGE_COMPLETION, "");
 
 	assert(fault->completion == PAGE_COMPLETION_WAITS);
 	if (action.kind == FAULT_DROP) {
@@ -95,7 +89,7 @@ static void complete(struct cp *cp, struct page_fault *fault, uint16_t to)
 	kick(cp, to);
 }
 
-unsigned int page_complete(struct cp *cp, uint64_t addr, uint16_t to)
+static unsigned int complete_at(struct cp *cp, uint64_t addr, uint16_t to)
 {
 	struct paging *paging = cp->paging;
 	unsigned int completed = 0;
@@ -112,8 +106,30 @@ unsigned int page_complete(struct cp *cp, uint64_t addr, uint16_t to)
 	return completed;
 }
 
-/* Pending interruptions stay; a held initial interruption ends with its CPU. */
-void page_forget_faults(struct cp *cp, unsigned int cpu)
+unsigned int page_in(struct cp *cp, uint64_t addr, uint32_t pages, uint16_t to)
+{
+	const uint64_t size = (uint64_t)pages * CP_PAGE_SIZE;
+	const uint64_t last = size > UINT64_MAX - addr ? UINT64_MAX : addr + size;
+	struct paging *paging = cp->paging;
+	unsigned int completed = 0;
+	uint32_t place;
+
+	assert(to == PAGE_ANY_CPU || to < cp->config.cpus);
+	TRACE_INPUT(cp, page_in, .address = addr, .pages = pages, .to = to);
+	while ((place = page_place_of(paging, addr)) < paging->pages &&
+	       paging->page[place].addr < last) {
+		const uint64_t at = paging->page[place].addr;
+
+		page_forget(cp, &paging->page[place]);
+		completed += complete_at(cp, at, to);
+	}
+	trace_number(cp, "completed", completed);
+	trace_end(cp);
+	return completed;
+}
+
+/* What has been made pending stays so; an initial interruption that is held ends with its CPU. */
+static void forget_faults(struct cp *cp, unsigned int cpu)
 {
 	struct paging *paging = cp->paging;
 
@@ -132,6 +148,21 @@ void page_forget_faults(struct cp *cp, unsigned int cpu)
 	}
 }
 
+void page_forget_handshake(struct cp *cp, unsigned int cpu)
+{
+	forget_faults(cp, cpu);
+	cp->paging->handshake[cpu] = (struct page_handshake){ .established = false };
+}
+
+uint64_t page_cancel(struct cp *cp, unsigned int cpu)
+{
+	assert(cpu < cp->config.cpus);
+	if (!cp->paging->handshake[cpu].established)
+		return RC_NOT_ESTABLISHED;
+	page_forget_handshake(cp, cpu);
+	return 0;
+}
+
 /* CP does not tell the guest, who waits until the page is there: now. */
 static enum cp_paging resolve(struct cp *cp, struct page_out *page, unsigned int cpu)
 {
@@ -139,7 +170,7 @@ static enum cp_paging resolve(struct cp *cp, struct page_out *page, unsigned int
 
 	cp->paging->counts.resolved++;
 	page_forget(cp, page);
-	page_complete(cp, addr, PAGE_ANY_CPU);
+	complete_at(cp, addr, PAGE_ANY_CPU);
 	page_tell(cp, "resolved", cpu, 0);
 	return CP_PAGE_IN;
 }
@@ -151,7 +182,7 @@ static void come_in(struct cp *cp, uint64_t addr)
 
 	if (page)
 		page_set_out(cp, page, false);
-	page_complete(cp, addr, PAGE_ANY_CPU);
+	complete_at(cp, addr, PAGE_ANY_CPU);
 }
 
 static bool has_fault(const struct paging *paging, uint64_t addr)
@@ -172,7 +203,7 @@ static void end_turns(struct cp *cp)
 		if (!paging->page[i].turns)
 			continue;
 		page_forget(cp, &paging->page[i]);
-		page_complete(cp, addr, PAGE_ANY_CPU);
+		complete_at(cp, addr, PAGE_ANY_CPU);
 	}
 }
 
@@ -238,7 +269,7 @@ static enum cp_paging meet(struct cp *cp, struct page_out *page, unsigned int cp
 
 	if (!wants_to_know(cp, cpu, psw, enabled, &token))
 		return resolve(cp, page, cpu);
-	action = fault_for(cp, FAULT_PAGE_INITIAL);
+	action = fault_of_guest(cp, FAULT_PAGE_INITIAL, "");
 	fault = action.kind == FAULT_DROP ? NULL : waiting_fault(cp->paging, page->addr, token);
 	if (!fault && action.kind != FAULT_DROP)
 		fault = new_fault(cp->paging);

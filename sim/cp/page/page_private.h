@@ -18,7 +18,9 @@ struct paging {
 	struct page_counts counts;
 };
 
-/* page.c, for page_fault.c */
+/* page.c */
+/** Index of the first page at @addr or above. */
+uint32_t page_place_of(const struct paging *paging, uint64_t addr);
 /** The page that contains @addr, or NULL. */
 struct page_out *page_find(struct paging *paging, uint64_t addr);
 /** It goes out, or comes in; the port is told. */
@@ -28,13 +30,11 @@ void page_forget(struct cp *cp, struct page_out *page);
 /** Something has happened that an observer may wait for; not while pages take turns. */
 void page_tell(struct cp *cp, const char *what, unsigned int cpu, uint32_t fault);
 
-/* page_fault.c, for page.c */
-/** The page at @addr is in.  Return: number of faults that are completed. */
-unsigned int page_complete(struct cp *cp, uint64_t addr, uint16_t to);
-/** The functions of zvmlab/external.h for the parts. */
+/* page_fault.c, for page_part.c */
+/** What zvmlab/external.h asks of a part. */
 bool page_external_pending(const struct cp *cp, unsigned int cpu);
 void page_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
-/** Faults of which CPU @cpu has told, and that still wait, are forgotten. */
-void page_forget_faults(struct cp *cp, unsigned int cpu);
+/** The handshake of CPU @cpu, and faults of which it has told and that still wait, are forgotten. */
+void page_forget_handshake(struct cp *cp, unsigned int cpu);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records and their queues: what CP, RECORDING and the control socket do with them. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -10,62 +9,6 @@
 #include "recording_private.h"
 #include "zvmlab/event.h"
 #include "zvmlab/input.h"
-
-/* Paths of a service: one for each user, and connections left unanswered by a fault. */
-#define MAX_PATHS 256u
-
-const struct rec_service_info rec_service_info[REC_SERVICES] = {
-#define REC_SERVICE(id, service, recording, retriever, limit) \
-	{ service, recording, retriever, limit },
-#include "zvmlab/recording_services.def"
-#undef REC_SERVICE
-};
-
-static int recording_init(struct cp *cp, char *err, size_t errlen)
-{
-	struct recording *recording = calloc(1, sizeof(*recording));
-
-	if (!recording) {
-		snprintf(err, errlen, "not enough memory for the recording services");
-		return -1;
-	}
-	for (unsigned int i = 0; i < REC_SERVICES; i++) {
-		recording->service[i] = iucv_service_create(cp, rec_service_info[i].service,
-							    MAX_PATHS, &rec_service_ops, recording);
-		if (recording->service[i])
-			continue;
-		snprintf(err, errlen, "the %s service cannot be created: there are too many IUCV "
-			 "users", rec_service_info[i].service);
-		free(recording);
-		return -1;
-	}
-	assert(!cp->recordings);
-	cp->recordings = recording;
-	for (unsigned int i = 0; i < REC_SERVICES; i++)
-		rec_make(cp, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
-	return 0;
-}
-
-/* The services themselves go with IUCV. */
-static void recording_fini(struct cp *cp)
-{
-	free(cp->recordings);
-	cp->recordings = NULL;
-}
-
-/*
- * Queues belong to the system; the guest's paths end by the sever that IUCV's reset queues for
- * them, but what CP sends until then would be lost.
- */
-static void recording_reset(struct cp *cp)
-{
-	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		struct rec_queue *queue = &cp->recordings->queue[i];
-
-		if (queue->used && strcmp(queue->userid, cp->config.userid) == 0)
-			rec_disconnect(queue);
-	}
-}
 
 /* The operator and the retriever learn of records that accumulate. */
 static void warn(struct cp *cp, const struct rec_queue *queue)
@@ -162,13 +105,6 @@ void recording_account(struct cp *cp, const char *userid, const char *account)
 	put_be32(record + 28, (uint32_t)(clock_connected(cp) / 1000000u));
 	ebcdic_encode(record + 64, "              01", 16);
 	add(cp, REC_ACCOUNT, record, sizeof(record));
-}
-
-static void recording_logoff(struct cp *cp, const char *userid)
-{
-	/* Services have no virtual machine, and the harness's channel is no user. */
-	if (userid[0] != '*' && !cp_is_agent(userid))
-		recording_account(cp, userid, userid);
 }
 
 static bool selects(const struct rec_queue *queue, enum rec_service service, const char *userid)
@@ -276,11 +212,3 @@ bool recording_queue(const struct cp *cp, unsigned int index, struct rec_queue_i
 	}
 	return false;
 }
-
-const struct cp_part recording_part = {
-	.init = recording_init,
-	.fini = recording_fini,
-	.reset = recording_reset,
-	.state = rec_state,
-	.logoff = recording_logoff,
-};

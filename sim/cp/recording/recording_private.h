@@ -72,7 +72,4 @@ void rec_take_back(struct cp *cp, struct rec_queue *queue);
 /** Sever the queue's path and forget it. */
 void rec_sever(struct cp *cp, struct rec_queue *queue, uint8_t code);
 
-/* recording_state.c */
-void rec_state(struct cp *cp, struct state *state);
-
 #endif

@@ -9,6 +9,13 @@
 
 #define LENGTH_SIZE 4u
 
+const struct rec_service_info rec_service_info[REC_SERVICES] = {
+#define REC_SERVICE(id, service, recording, retriever, limit) \
+	{ service, recording, retriever, limit },
+#include "zvmlab/recording_services.def"
+#undef REC_SERVICE
+};
+
 struct rec_queue *rec_find(struct cp *cp, enum rec_service service, const char *userid)
 {
 	struct recording *recording = cp->recordings;

@@ -70,8 +70,8 @@ bool dcss_saved_valid(const struct dcss_table *table, const struct dcss *segment
 /** SAVESEG: what lies there now is what the segment holds. */
 void dcss_saved_taken(struct cp *cp, struct dcss *segment);
 
-/* dcss_state.c */
-void dcss_state(struct cp *cp, struct state *s);
+/** All that the guest has loaded is purged. */
+void dcss_reset(struct cp *cp);
 
 /** Contents from a file; dcss_from_file() for a segment that has been found. */
 int dcss_read_file(struct cp *cp, const struct dcss *segment, const char *path, char *err,

@@ -69,6 +69,26 @@ uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t of
 	return NULL;
 }
 
+/* SAVESEG has been given while the guest has other pages at its address. */
+static bool elsewhere(const struct dcss *segment)
+{
+	return segment->kept && !segment->loaded;
+}
+
+void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
+{
+	void *at = dcss_frames(cp, segment, offset, len);
+
+	return at && elsewhere(segment) ? dcss_saved(cp, segment, offset) : at;
+}
+
+void dcss_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
+{
+	assert(len > 0 && offset + len - 1 <= dcss_end(segment) - dcss_start(segment));
+	if (!elsewhere(segment))
+		cp->host.dirty(cp->host.opaque, CP_ABSOLUTE, dcss_start(segment) + offset, len);
+}
+
 bool dcss_page_is_zero(const uint8_t *page)
 {
 	return page[0] == 0 && memcmp(page, page + 1, CP_PAGE_SIZE - 1) == 0;

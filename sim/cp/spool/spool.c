@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the spool and the queues they are on; what the control socket asks of them. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "smaller.h"
@@ -16,6 +15,11 @@ const char *const spool_queue_name[SPOOL_QUEUES] = {
 const struct cp_unit_config *cp_unit_at(const struct cp_config *config, unsigned int index)
 {
 	return index < config->units ? &config->unit[index] : NULL;
+}
+
+bool spool_class_valid(char c, bool reader)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (reader && c == '*');
 }
 
 int spool_unit(const struct cp *cp, uint16_t device)
@@ -54,83 +58,6 @@ void spool_device_init(const struct cp *cp, unsigned int unit)
 		.to_queue = (uint8_t)spool_unit_queue(cp, unit),
 		.label = spool_label_of(cp->config.userid),
 	};
-}
-
-static void empty(struct cp *cp)
-{
-	struct spool *spool = cp->spool;
-
-	memset(spool->file, 0, SPOOL_MAX_FILES * sizeof(*spool->file));
-	spool->lines = 0;
-	spool->page_limit = SPOOL_PAGES;
-	spool->file_limit = SPOOL_MAX_ID;
-	spool_pages_init(spool);
-	for (unsigned int i = 0; i < cp->config.units; i++)
-		spool_device_init(cp, i);
-}
-
-static void spool_fini(struct cp *cp)
-{
-	if (cp->spool) {
-		free(cp->spool->page);
-		free(cp->spool->next);
-		free(cp->spool->file);
-		free(cp->spool->line);
-	}
-	free(cp->spool);
-	cp->spool = NULL;
-}
-
-static bool allocate(struct cp *cp)
-{
-	struct spool *spool = cp->spool = calloc(1, sizeof(*spool));
-
-	if (!spool || cp->config.units == 0)
-		return spool != NULL;
-	spool->page = calloc(SPOOL_PAGES, sizeof(*spool->page));
-	spool->next = calloc(SPOOL_PAGES, sizeof(*spool->next));
-	spool->file = calloc(SPOOL_MAX_FILES, sizeof(*spool->file));
-	spool->line = calloc(SPOOL_MAX_FILES, sizeof(*spool->line));
-	return spool->page && spool->next && spool->file && spool->line;
-}
-
-static int spool_init(struct cp *cp, char *err, size_t errlen)
-{
-	assert(!cp->spool);
-	if (!allocate(cp)) {
-		snprintf(err, errlen, "not enough memory for the spool");
-		spool_fini(cp);
-		return -1;
-	}
-	if (cp->spool->page)
-		empty(cp);
-	return 0;
-}
-
-/*
- * Files belong to the system.  A file that is being read goes back to its queue as it was; one
- * that is being written stays open, so that nothing is lost before its CLOSE.
- */
-static void spool_reset(struct cp *cp)
-{
-	for (unsigned int i = 0; i < cp->config.units; i++) {
-		struct spool_device *device = &cp->spool->device[i];
-
-		if (device->file == 0 || spool_unit_queue(cp, i) != SPOOL_RDR)
-			continue;
-		cp->spool->file[device->file - 1].open = false;
-		device->file = device->page = device->at = 0;
-		device->seen = 0;
-	}
-}
-
-struct fault_action spool_fault(struct cp *cp, enum fault_point point, const char *name)
-{
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = name,
-	};
-
-	return fault_check(cp, point, &call);
 }
 
 struct spool_file *spool_nth(struct cp *cp, const char *owner, enum spool_queue queue,
@@ -437,10 +364,3 @@ int spool_records(const struct cp *cp, const char *owner, enum spool_queue queue
 	}
 	return count;
 }
-
-const struct cp_part spool_part = {
-	.init = spool_init,
-	.fini = spool_fini,
-	.reset = spool_reset,
-	.state = spool_state,
-};

@@ -145,7 +145,7 @@ static void write_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io
 	struct spool_file *file;
 	bool done;
 
-	fault = spool_fault(cp, FAULT_SPOOL_WRITE, spool_queue_name[spool_unit_queue(cp, unit)]);
+	fault = fault_of_guest(cp, FAULT_SPOOL_WRITE, spool_queue_name[spool_unit_queue(cp, unit)]);
 	if (fault.kind == FAULT_RC) {
 		ends_with_check(io, (uint8_t)fault.value);
 		return;
@@ -168,7 +168,7 @@ static void write_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io
 static void read_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io)
 {
 	struct spool_device *device = &cp->spool->device[unit];
-	const struct fault_action fault = spool_fault(cp, FAULT_SPOOL_READ, "RDR");
+	const struct fault_action fault = fault_of_guest(cp, FAULT_SPOOL_READ, "RDR");
 	struct spool_file *file, *sent;
 	struct spool_place place;
 	const uint8_t *data;
@@ -302,7 +302,7 @@ static enum spool_closed close_output(struct cp *cp, unsigned int unit,
 				      const struct spool_close *how, struct spool_file *file)
 {
 	const struct spool_device *device = &cp->spool->device[unit];
-	const struct fault_action fault = spool_fault(cp, FAULT_SPOOL_FILE,
+	const struct fault_action fault = fault_of_guest(cp, FAULT_SPOOL_FILE,
 						      spool_queue_name[file->device]);
 	const char *to = how->to ? how->to : device->to;
 	enum spool_queue queue = (enum spool_queue)(how->to ? how->to_queue : device->to_queue);

@@ -89,6 +89,8 @@ struct spool {
 };
 
 /* spool.c */
+/** A to Z, 0 to 9; of a reader also '*'. */
+bool spool_class_valid(char c, bool reader);
 /** Index of the device, or -1. */
 int spool_unit(const struct cp *cp, uint16_t device);
 enum spool_queue spool_unit_queue(const struct cp *cp, unsigned int unit);
@@ -113,8 +115,6 @@ void spool_purge(struct cp *cp, struct spool_file *file);
 struct spool_label spool_label_of(const char *user);
 /** Settings that a device has at first. */
 void spool_device_init(const struct cp *cp, unsigned int unit);
-/** The fault due at @point; @name: a number, a queue, or "". */
-struct fault_action spool_fault(struct cp *cp, enum fault_point point, const char *name);
 
 /* spool_page.c */
 /** Make all pages free ones. */
@@ -164,10 +164,5 @@ enum spool_closed {
 /** Close the device's active file.  @sent: what has become of it, if it is on a queue. */
 enum spool_closed spool_close(struct cp *cp, unsigned int unit, const struct spool_close *how,
 			      struct spool_file **sent);
-
-/* spool_state.c */
-/** A to Z, 0 to 9; of a reader also '*'. */
-bool spool_class_valid(char c, bool reader);
-void spool_state(struct cp *cp, struct state *state);
 
 #endif

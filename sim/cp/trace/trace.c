@@ -174,7 +174,7 @@ void trace_begin(struct cp *cp, int cpu, const char *call)
 	open_record(cp, cpu, call);
 }
 
-void trace_begin_first(struct cp *cp, const char *call)
+static void begin_first(struct cp *cp, const char *call)
 {
 	assert(cp->trace->seq == 0);
 	if (trace_enabled(cp))
@@ -221,7 +221,7 @@ void trace_text(struct cp *cp, const char *key, const char *text)
 	put_text(cp, key, text, MAX_TEXT);
 }
 
-void trace_long_text(struct cp *cp, const char *key, const char *text)
+static void long_text(struct cp *cp, const char *key, const char *text)
 {
 	put_text(cp, key, text, SIZE_MAX);
 }
@@ -372,3 +372,22 @@ const struct cp_part trace_part = {
 	.fini = trace_fini,
 	.state = trace_state,
 };
+
+void trace_configuration(struct cp *cp)
+{
+	char text[CP_CONFIG_TEXT_MAX];
+
+	if (!trace_enabled(cp))
+		return;
+	begin_first(cp, "configuration");
+	trace_number(cp, "version", TRACE_VERSION);
+	trace_number(cp, "messages", cp->config.max_messages);
+	for (unsigned int i = 0; cp_config_keys[i]; i++) {
+		const int len = cp_config_get(&cp->config, cp_config_keys[i], text, sizeof(text));
+
+		assert(len >= 0);
+		(void)len;
+		long_text(cp, cp_config_keys[i], text);
+	}
+	trace_end(cp);
+}

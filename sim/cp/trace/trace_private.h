@@ -37,10 +37,6 @@ void trace_accesses_unmapped(struct trace_accesses *to, uint64_t addr);
 /** The member @key of a record, nothing if there were none. */
 void trace_accesses_put(struct trace_buffer *line, const char *key, struct trace_accesses *from);
 
-/** The trace's first record, numbered 0. */
-void trace_begin_first(struct cp *cp, const char *call);
-/** Text of any length: for the configuration, whose size is known. */
-void trace_long_text(struct cp *cp, const char *key, const char *text);
 /** The record of how the CP was made. */
 void trace_configuration(struct cp *cp);
 

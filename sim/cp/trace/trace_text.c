@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of trace records, and the first of them: the configuration. */
+/* The text of trace records. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "smaller.h"
 #include "trace_private.h"
-#include "zvmlab/trace.h"
 
 bool trace_buffer_init(struct trace_buffer *buffer, size_t size, size_t limit)
 {
@@ -86,23 +85,4 @@ void trace_put_escaped(struct trace_buffer *buffer, const char *text, size_t len
 			trace_put_hex(buffer, &c, 1);
 		}
 	}
-}
-
-void trace_configuration(struct cp *cp)
-{
-	char text[CP_CONFIG_TEXT_MAX];
-
-	if (!trace_enabled(cp))
-		return;
-	trace_begin_first(cp, "configuration");
-	trace_number(cp, "version", TRACE_VERSION);
-	trace_number(cp, "messages", cp->config.max_messages);
-	for (unsigned int i = 0; cp_config_keys[i]; i++) {
-		const int len = cp_config_get(&cp->config, cp_config_keys[i], text, sizeof(text));
-
-		assert(len >= 0);
-		(void)len;
-		trace_long_text(cp, cp_config_keys[i], text);
-	}
-	trace_end(cp);
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving and loading the queues. */
+/* The recording services as a part of the CP: made, reset, saved and loaded. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
 #include "recording_private.h"
 #include "smaller.h"
 #include "zvmlab/state.h"
+
+/* Paths of a service: one for each user, and connections left unanswered by a fault. */
+#define MAX_PATHS 256u
 
 /* The records from the first on; the ring begins anew with it. */
 static void records_state(struct rec_queue *queue, struct state *state)
@@ -104,7 +109,7 @@ static bool table_valid(struct cp *cp)
 	return true;
 }
 
-void rec_state(struct cp *cp, struct state *state)
+static void recording_state(struct cp *cp, struct state *state)
 {
 	struct recording *recording = cp->recordings;
 
@@ -126,3 +131,64 @@ void rec_state(struct cp *cp, struct state *state)
 	for (unsigned int i = 0; i < REC_SERVICES; i++)
 		rec_make(cp, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
 }
+
+static int recording_init(struct cp *cp, char *err, size_t errlen)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+
+	if (!recording) {
+		snprintf(err, errlen, "not enough memory for the recording services");
+		return -1;
+	}
+	for (unsigned int i = 0; i < REC_SERVICES; i++) {
+		recording->service[i] = iucv_service_create(cp, rec_service_info[i].service,
+							    MAX_PATHS, &rec_service_ops, recording);
+		if (recording->service[i])
+			continue;
+		snprintf(err, errlen, "the %s service cannot be created: there are too many IUCV "
+			 "users", rec_service_info[i].service);
+		free(recording);
+		return -1;
+	}
+	assert(!cp->recordings);
+	cp->recordings = recording;
+	for (unsigned int i = 0; i < REC_SERVICES; i++)
+		rec_make(cp, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
+	return 0;
+}
+
+/* The services themselves go with IUCV. */
+static void recording_fini(struct cp *cp)
+{
+	free(cp->recordings);
+	cp->recordings = NULL;
+}
+
+/*
+ * Queues belong to the system; the guest's paths end by the sever that IUCV's reset queues for
+ * them, but what CP sends until then would be lost.
+ */
+static void recording_reset(struct cp *cp)
+{
+	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
+		struct rec_queue *queue = &cp->recordings->queue[i];
+
+		if (queue->used && strcmp(queue->userid, cp->config.userid) == 0)
+			rec_disconnect(queue);
+	}
+}
+
+static void recording_logoff(struct cp *cp, const char *userid)
+{
+	/* Services have no virtual machine, and the harness's channel is no user. */
+	if (userid[0] != '*' && !cp_is_agent(userid))
+		recording_account(cp, userid, userid);
+}
+
+const struct cp_part recording_part = {
+	.init = recording_init,
+	.fini = recording_fini,
+	.reset = recording_reset,
+	.state = recording_state,
+	.logoff = recording_logoff,
+};

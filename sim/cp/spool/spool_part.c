@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving and loading the spool: its files with their pages, and the devices' settings. */
+/* The spool as a part of the CP: made, reset, saved and loaded. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "spool_private.h"
 #include "zvmlab/state.h"
-
-bool spool_class_valid(char c, bool reader)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (reader && c == '*');
-}
 
 static void class_state(struct state *state, char *c, bool reader)
 {
@@ -211,7 +208,7 @@ static void clear(struct cp *cp)
 		spool_device_init(cp, i);
 }
 
-void spool_state(struct cp *cp, struct state *state)
+static void spool_state(struct cp *cp, struct state *state)
 {
 	struct spool *spool = cp->spool;
 
@@ -237,3 +234,74 @@ void spool_state(struct cp *cp, struct state *state)
 	if (state->failed && state->loading)
 		clear(cp);
 }
+
+static void empty(struct cp *cp)
+{
+	struct spool *spool = cp->spool;
+
+	clear(cp);
+	spool->page_limit = SPOOL_PAGES;
+	spool->file_limit = SPOOL_MAX_ID;
+}
+
+static void spool_fini(struct cp *cp)
+{
+	if (cp->spool) {
+		free(cp->spool->page);
+		free(cp->spool->next);
+		free(cp->spool->file);
+		free(cp->spool->line);
+	}
+	free(cp->spool);
+	cp->spool = NULL;
+}
+
+static bool allocate(struct cp *cp)
+{
+	struct spool *spool = cp->spool = calloc(1, sizeof(*spool));
+
+	if (!spool || cp->config.units == 0)
+		return spool != NULL;
+	spool->page = calloc(SPOOL_PAGES, sizeof(*spool->page));
+	spool->next = calloc(SPOOL_PAGES, sizeof(*spool->next));
+	spool->file = calloc(SPOOL_MAX_FILES, sizeof(*spool->file));
+	spool->line = calloc(SPOOL_MAX_FILES, sizeof(*spool->line));
+	return spool->page && spool->next && spool->file && spool->line;
+}
+
+static int spool_init(struct cp *cp, char *err, size_t errlen)
+{
+	assert(!cp->spool);
+	if (!allocate(cp)) {
+		snprintf(err, errlen, "not enough memory for the spool");
+		spool_fini(cp);
+		return -1;
+	}
+	if (cp->spool->page)
+		empty(cp);
+	return 0;
+}
+
+/*
+ * Files belong to the system.  A file that is being read goes back to its queue as it was; one
+ * that is being written stays open, so that nothing is lost before its CLOSE.
+ */
+static void spool_reset(struct cp *cp)
+{
+	for (unsigned int i = 0; i < cp->config.units; i++) {
+		struct spool_device *device = &cp->spool->device[i];
+
+		if (device->file == 0 || spool_unit_queue(cp, i) != SPOOL_RDR)
+			continue;
+		cp->spool->file[device->file - 1].open = false;
+		device->file = device->page = device->at = 0;
+		device->seen = 0;
+	}
+}
+
+const struct cp_part spool_part = {
+	.init = spool_init,
+	.fini = spool_fini,
+	.reset = spool_reset,
+	.state = spool_state,
+};

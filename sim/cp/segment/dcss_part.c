@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving and loading the segments: definitions, who uses them, contents. */
+/* Saved segments as a part of the CP: made, saved and loaded with their contents. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config_parse.h"
@@ -122,7 +124,7 @@ static bool take_table(struct cp *cp, struct dcss_table *next)
 	return true;
 }
 
-void dcss_state(struct cp *cp, struct state *s)
+static void dcss_state(struct cp *cp, struct state *s)
 {
 	struct dcss_table next = *cp->dcss;
 
@@ -150,3 +152,60 @@ void dcss_state(struct cp *cp, struct state *s)
 			pages_state(s, dcss_saved(cp, segment, 0), dcss_content_size(segment));
 	}
 }
+
+static uint64_t dcss_highest(const struct cp *cp)
+{
+	uint64_t highest = 0;
+
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
+		const struct dcss *segment = &cp->dcss->slot[i];
+
+		if (segment->defined && dcss_end(segment) > highest)
+			highest = dcss_end(segment);
+	}
+	return highest;
+}
+
+static void dcss_fini(struct cp *cp)
+{
+	if (cp->dcss)
+		dcss_saved_close_all(cp->dcss, CP_MAX_SEGMENTS);
+	free(cp->dcss);
+	cp->dcss = NULL;
+}
+
+static int dcss_init(struct cp *cp, char *err, size_t errlen)
+{
+	const struct cp_config *config = &cp->config;
+
+	assert(!cp->dcss && config->segments <= CP_MAX_SEGMENTS);
+	cp->dcss = calloc(1, sizeof(*cp->dcss));
+	if (!cp->dcss) {
+		snprintf(err, errlen, "not enough memory for the saved segments");
+		return -1;
+	}
+	for (unsigned int i = 0; i < config->segments; i++) {
+		const struct cp_segment_config *s = &config->segment[i];
+		struct dcss *segment =
+			dcss_new(cp, s, s->restricted ? DCSS_RESTRICTED : DCSS_ACTIVE);
+
+		if (!segment) {
+			snprintf(err, errlen, "not enough memory for the saved segments");
+			dcss_fini(cp);
+			return -1;
+		}
+		if (s->file && dcss_read_file(cp, segment, s->file, err, errlen) != 0) {
+			dcss_fini(cp);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+const struct cp_part dcss_part = {
+	.init = dcss_init,
+	.fini = dcss_fini,
+	.reset = dcss_reset,
+	.state = dcss_state,
+	.highest = dcss_highest,
+};
