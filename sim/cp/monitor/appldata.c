@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "monitor_private.h"
-#include "ebcdic.h"
 #include "zvmlab/state.h"
 
 static int appldata_init(struct cp *cp, char *err, size_t errlen)
@@ -115,26 +114,6 @@ bool appldata_at(const struct cp *cp, unsigned int index, struct appldata_info *
 	*out = cp->appldata->declared[index];
 	assert(out->buffer.length > 0 && out->buffer.length <= APPLDATA_MAX_LENGTH);
 	return true;
-}
-
-static bool is_text(const char *text)
-{
-	for (unsigned int i = 0; i < APPLDATA_PRODUCT_NUMBER; i++)
-		if (text[i] < 0x20 || text[i] > 0x7e)
-			return false;
-	return true;
-}
-
-void appldata_name(const uint8_t product[APPLDATA_PRODUCT_SIZE],
-		   char name[APPLDATA_PRODUCT_NUMBER + 1])
-{
-	memcpy(name, product, APPLDATA_PRODUCT_NUMBER);
-	if (!is_text(name))
-		ebcdic_decode(name, product, APPLDATA_PRODUCT_NUMBER);
-	for (unsigned int i = 0; i < APPLDATA_PRODUCT_NUMBER; i++)
-		if (name[i] < 0x20 || name[i] > 0x7e)
-			name[i] = '.';
-	name[APPLDATA_PRODUCT_NUMBER] = '\0';
 }
 
 static void info_state(struct state *s, struct appldata_info *info)

@@ -13,6 +13,26 @@
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
+static bool is_text(const char *text)
+{
+	for (unsigned int i = 0; i < APPLDATA_PRODUCT_NUMBER; i++)
+		if (text[i] < 0x20 || text[i] > 0x7e)
+			return false;
+	return true;
+}
+
+void appldata_name(const uint8_t product[APPLDATA_PRODUCT_SIZE],
+		   char name[APPLDATA_PRODUCT_NUMBER + 1])
+{
+	memcpy(name, product, APPLDATA_PRODUCT_NUMBER);
+	if (!is_text(name))
+		ebcdic_decode(name, product, APPLDATA_PRODUCT_NUMBER);
+	for (unsigned int i = 0; i < APPLDATA_PRODUCT_NUMBER; i++)
+		if (name[i] < 0x20 || name[i] > 0x7e)
+			name[i] = '.';
+	name[APPLDATA_PRODUCT_NUMBER] = '\0';
+}
+
 enum {
 	APL_CALDATOF = 20,	/* 2: offset of the data */
 	APL_CALDATLN = 22,	/* 2: their length */

@@ -1,78 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Life cycle of *MONITOR, its settings, and what others may know about it. */
-#include <stdio.h>
-#include <stdlib.h>
+/* What all files of *MONITOR use: its settings and users, its timer; what others may know of it. */
 #include <string.h>
 
 #include "monitor_private.h"
-
-/* The settings of a system where nothing was set, as QUERY MONITOR shows them. */
-static const struct mon_settings default_settings[2] = {
-	[false] = {
-		.domains = MON_DOMAIN_BIT(MON_MONITOR) | MON_DOMAIN_BIT(MON_SYSTEM),
-		.pending_interval_seconds = 60,
-		.rate_hundredths = 0,
-		.config_pages = MON_SAMPLE_CONFIG_PAGES,
-		.config_limit_seconds = 60,
-		.appldata = { .except = true },
-	},
-	[true] = {
-		.domains = MON_DOMAIN_BIT(MON_MONITOR),
-		.config_pages = MON_EVENT_CONFIG_PAGES,
-		.config_limit_seconds = 60,
-		.block = 4,
-		.appldata = { .except = true },
-	},
-};
-
-/* Everything but what monitor_init() allocated. */
-void mon_clear(struct monitor *m)
-{
-	struct iucv_user *service = m->service;
-	uint8_t *block_buffer = m->block_buffer, *records = m->records;
-
-	*m = (struct monitor){
-		.service = service, .block_buffer = block_buffer, .records = records,
-		.events = { .set = MON_NO_SET }, .repeat = { .set = MON_NO_SET },
-	};
-	memcpy(m->settings, default_settings, sizeof(m->settings));
-	assert(mon_idle(m) && !mon_has_user(m, false) && !mon_has_user(m, true));
-}
-
-static void monitor_fini(struct cp *cp)
-{
-	if (!cp->monitor)
-		return;
-	free(cp->monitor->block_buffer);
-	free(cp->monitor->records);
-	free(cp->monitor);
-	cp->monitor = NULL;
-}
-
-static int monitor_init(struct cp *cp, char *err, size_t errlen)
-{
-	struct monitor *m = calloc(1, sizeof(*m));
-
-	if (m) {
-		m->block_buffer = calloc(MON_MAX_BLOCK, CP_PAGE_SIZE);
-		m->records = calloc(1, MON_RECORDS_SIZE);
-	}
-	cp->monitor = m;
-	if (!m || !m->block_buffer || !m->records) {
-		snprintf(err, errlen, "not enough memory for %s", MON_SERVICE);
-		monitor_fini(cp);
-		return -1;
-	}
-	m->service = iucv_service_create(cp, MON_SERVICE, MON_MAX_PATHS, &mon_service_ops, NULL);
-	if (!m->service) {
-		snprintf(err, errlen, "%s cannot be created: the name is taken or there are too "
-			 "many IUCV users", MON_SERVICE);
-		monitor_fini(cp);
-		return -1;
-	}
-	mon_clear(m);
-	return 0;
-}
 
 struct mon_settings *monitor_settings(struct cp *cp, bool event)
 {
@@ -86,6 +16,30 @@ bool monitor_selected(const struct mon_selection *selection, const char *user)
 		if (strcmp(selection->name[i], user) == 0)
 			return !selection->except;
 	return selection->except;
+}
+
+bool mon_has_user(const struct monitor *m, bool event)
+{
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].wants[event])
+			return true;
+	return false;
+}
+
+bool mon_reached(uint64_t now, uint64_t due)
+{
+	return (int64_t)(now - due) >= 0;
+}
+
+void mon_arm_timer(struct cp *cp)
+{
+	const struct monitor *m = cp->monitor;
+	uint64_t due = m->interval_due;
+
+	assert(m->interval_due == 0 || m->settings[false].active);
+	if (m->events.due != 0 && (due == 0 || mon_reached(due, m->events.due)))
+		due = m->events.due;
+	cp_set_timer(cp, CP_TIMER_MONITOR, m->manual ? 0 : due);
 }
 
 bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info *out)
@@ -114,14 +68,3 @@ const char *monitor_segment(const struct cp *cp)
 {
 	return cp->monitor->segment ? cp->monitor->segment->config.name : "";
 }
-
-/*
- * No reset: monitoring belongs to the system, not to the guest.  The guest's
- * connections end by the sever that IUCV's reset queues for them.
- */
-const struct cp_part monitor_part = {
-	.init = monitor_init,
-	.fini = monitor_fini,
-	.state = monitor_state,
-	.timer = monitor_timer,
-};

@@ -4,28 +4,11 @@
 #include "smaller.h"
 #include "zvmlab/input.h"
 
-/* Has the TOD clock reached @due?  Right across its wrap. */
-static bool reached(uint64_t now, uint64_t due)
-{
-	return (int64_t)(now - due) >= 0;
-}
-
 static uint32_t interval_wanted(const struct mon_settings *settings)
 {
 	const uint32_t seconds = settings->pending_interval_seconds;
 
 	return (uint32_t)smaller(larger(seconds, MON_MIN_INTERVAL), MON_MAX_INTERVAL);
-}
-
-void mon_arm_timer(struct cp *cp)
-{
-	const struct monitor *m = cp->monitor;
-	uint64_t due = m->interval_due;
-
-	assert(m->interval_due == 0 || m->settings[false].active);
-	if (m->events.due != 0 && (due == 0 || reached(due, m->events.due)))
-		due = m->events.due;
-	cp_set_timer(cp, CP_TIMER_MONITOR, m->manual ? 0 : due);
 }
 
 static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind kind)
@@ -152,14 +135,14 @@ static void next_interval(struct monitor *m, uint64_t now)
 		m->interval_due = now + wanted * MON_TOD_SECOND;
 		return;
 	}
-	assert(length > 0 && reached(now, m->interval_due));
+	assert(length > 0 && mon_reached(now, m->interval_due));
 	m->interval_due += ((now - m->interval_due) / length + 1) * length;
-	assert(!reached(now, m->interval_due));
+	assert(!mon_reached(now, m->interval_due));
 }
 
 static bool is_due(struct cp *cp, uint64_t tod)
 {
-	return tod != 0 && reached(cp_tod(cp), tod);
+	return tod != 0 && mon_reached(cp_tod(cp), tod);
 }
 
 bool monitor_timer(struct cp *cp)

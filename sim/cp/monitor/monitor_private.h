@@ -188,6 +188,12 @@ static inline enum mon_kind mon_config_kind(bool event)
 	return event ? MON_EVENT_CONFIG : MON_SAMPLE_CONFIG;
 }
 
+/* monitor.c */
+bool mon_has_user(const struct monitor *m, bool event);
+/* Has the TOD clock reached @due?  Right across its wrap. */
+bool mon_reached(uint64_t now, uint64_t due);
+void mon_arm_timer(struct cp *cp);
+
 /* monitor_area.c: layout of the segment, pieces of it */
 enum mon_refusal mon_layout(struct cp *cp, const struct dcss *segment);
 bool mon_idle(const struct monitor *m);
@@ -195,6 +201,8 @@ bool mon_piece_take(struct monitor *m, struct mon_set *set, unsigned int which, 
 void mon_piece_trim(struct monitor *m, struct mon_set *set, unsigned int which, uint32_t units);
 void mon_piece_give(struct monitor *m, struct mon_set *set, unsigned int which);
 uint32_t mon_data_capacity(const struct monitor *m, enum mon_kind kind);
+/* Lists from start and length of the pieces; false if they contradict. */
+bool mon_rings_rebuild(struct monitor *m, enum mon_kind kind);
 
 /* monitor_set.c: sets and their contents */
 struct mon_set *mon_set_new(struct monitor *m, enum mon_kind kind);
@@ -211,7 +219,7 @@ static inline uint16_t mon_set_index(const struct monitor *m, const struct mon_s
 	return (uint16_t)(set - m->set);
 }
 
-/* monitor_send.c: messages about sets */
+/* monitor_send.c: messages about sets, and users that go */
 /* Users in @mask that could be told about a @kind now; the others lose it if @count. */
 uint16_t mon_ready(struct cp *cp, enum mon_kind kind, uint16_t mask, bool count,
 		   enum mon_fate *fate);
@@ -222,7 +230,14 @@ void mon_announce(struct cp *cp, struct mon_set *set, uint16_t mask, enum mon_fa
 bool mon_deliver_records(struct cp *cp, enum mon_kind kind, const struct record_writer *w,
 			 uint16_t mask);
 void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag);
-void mon_forget_messages(struct cp *cp, struct mon_user *user);
+void mon_repeat_go_on(struct cp *cp, struct mon_user *user);
+/* No more messages of the repeated set will be sent; the area goes with the last reply. */
+void mon_repeat_end(struct cp *cp);
+void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code);
+void mon_tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t code);
+void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t code);
+/* Fault: sever all users that want sample or event data. */
+void mon_drop_users(struct cp *cp, bool event, uint8_t code);
 
 /* monitor_deliver.c */
 /** Room for what a record has of a data set. */
@@ -242,24 +257,13 @@ int mon_elements_check(const struct cp *cp, enum mon_kind kind,
 		       const struct mon_element *elements, unsigned int count, char *err,
 		       size_t errlen);
 
-/* monitor_repeat.c */
-void mon_repeat_go_on(struct cp *cp, struct mon_user *user);
-/* The repetition ends when nobody is left that wants it. */
-void mon_repeat_user_gone(struct cp *cp);
-
 /* monitor_user.c: connections */
 extern const struct iucv_user_ops mon_service_ops;
-bool mon_has_user(const struct monitor *m, bool event);
-void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code);
-void mon_drop_user(struct cp *cp, struct mon_user *user, bool sever, uint8_t code);
-/* Fault: sever all users that want sample or event data. */
-void mon_drop_users(struct cp *cp, bool event, uint8_t code);
 
-/* monitor_interval.c: sample intervals, configuration, the timer */
-void mon_arm_timer(struct cp *cp);
+/* monitor_interval.c: sample intervals, configuration */
+bool monitor_timer(struct cp *cp);
 /* Configuration to every user that waits for it and can take it. */
 void mon_configure(struct cp *cp);
-void mon_settings_init(struct monitor *m);
 /* A configuration buffer that is declared later than the configuration was delivered. */
 void mon_configure_more(struct cp *cp, struct appldata_info *info);
 
@@ -282,15 +286,5 @@ uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *comm
 /* appldata_records.c: D10R2 of all buffers of a kind, or of one, if they are enabled */
 void appldata_write(struct cp *cp, struct record_writer *w, enum appldata_kind kind);
 void appldata_write_one(struct cp *cp, struct record_writer *w, struct appldata_info *info);
-
-/* monitor_rings.c: lists from start and length of the pieces; false if they contradict */
-bool mon_rings_rebuild(struct monitor *m, enum mon_kind kind);
-
-/* What the part does of which monitor.c is not the place. */
-void monitor_state(struct cp *cp, struct state *s);
-bool monitor_timer(struct cp *cp);
-
-/* monitor.c: back to the state after creation */
-void mon_clear(struct monitor *m);
 
 #endif

@@ -1,57 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The same set again and again: stored once, one message per reply. */
+/* The same set again and again, as somebody asks for it: stored once, one message per reply. */
 #include <stdio.h>
 
 #include "monitor_private.h"
 #include "zvmlab/input.h"
-
-/* No more messages will be sent; the area goes with the last reply. */
-static void finish(struct cp *cp)
-{
-	struct monitor *m = cp->monitor;
-	struct mon_set *set;
-
-	assert(m->repeat.set < MON_MAX_SETS);
-	set = &m->set[m->repeat.set];
-	assert(set->number != 0 && set->held);
-	m->repeat = (struct mon_repeat){ .set = MON_NO_SET };
-	set->held = false;
-	if (set->pending == 0)
-		mon_set_release(cp, set);
-}
-
-void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
-{
-	struct monitor *m = cp->monitor;
-	enum mon_fate fate = MON_NO_USER;
-	struct mon_set *set;
-
-	if (m->repeat.set == MON_NO_SET)
-		return;
-	set = &m->set[m->repeat.set];
-	assert(set->number != 0 && set->held && user->used);
-	if (user->quiesced || !user->wants[mon_is_event(set->kind)])
-		return;
-	for (unsigned int i = 0; i < MON_MAX_MSGLIM && m->repeat.left > 0; i++) {
-		if (user->outstanding >= user->limit ||
-		    user->outstanding >= m->repeat.outstanding)
-			return;
-		m->repeat.left--;
-		if (!mon_send_one(cp, set, user, &fate))
-			break;
-	}
-	if (m->repeat.set != MON_NO_SET && m->repeat.left == 0)
-		finish(cp);
-}
-
-void mon_repeat_user_gone(struct cp *cp)
-{
-	const struct monitor *m = cp->monitor;
-
-	if (m->repeat.set != MON_NO_SET &&
-	    !mon_has_user(m, mon_is_event(m->set[m->repeat.set].kind)))
-		finish(cp);
-}
 
 static int start(struct cp *cp, struct mon_set *set, uint32_t outstanding, uint64_t times)
 {
@@ -76,7 +28,7 @@ static int repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *e
 
 	if (times == 0) {
 		if (m->repeat.set != MON_NO_SET)
-			finish(cp);
+			mon_repeat_end(cp);
 		return 0;
 	}
 	if (m->repeat.set != MON_NO_SET) {

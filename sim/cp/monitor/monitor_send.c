@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about sets: who can be told, sending, replies. */
+/*
+ * Messages about sets: who can be told, sending, replies, repetition; and the end of a user,
+ * as a fault can sever one while it is sent to.
+ */
 #include "monitor_private.h"
 #include "bytes.h"
 #include "zvmlab/event.h"
@@ -188,7 +191,7 @@ void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag)
 		mon_set_release(cp, set);
 }
 
-void mon_forget_messages(struct cp *cp, struct mon_user *user)
+static void forget_messages(struct cp *cp, struct mon_user *user)
 {
 	struct monitor *m = cp->monitor;
 	const unsigned int index = (unsigned int)(user - m->user);
@@ -206,4 +209,106 @@ void mon_forget_messages(struct cp *cp, struct mon_user *user)
 			mon_set_release(cp, set);
 	}
 	assert(user->outstanding == 0);
+}
+
+void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code)
+{
+	struct iucv_parm parm = { .path = path, .ipuser = { code } };
+
+	/* The path may be gone already: then there is nothing left to do. */
+	(void)iucv_call(cp, cp->monitor->service, IUCV_SEVER, &parm);
+}
+
+void mon_tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t code)
+{
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_MONITOR_SEVERED, .name = name,
+					  .text = "", .path = path, .value = code });
+}
+
+static void release_segment(struct cp *cp)
+{
+	struct monitor *m = cp->monitor;
+
+	if (!m->segment || mon_has_user(m, false) || mon_has_user(m, true))
+		return;
+	assert(m->repeat.set == MON_NO_SET && m->events.set == MON_NO_SET);
+	dcss_use(cp, m->segment, -1);
+	m->segment = NULL;
+}
+
+void mon_repeat_end(struct cp *cp)
+{
+	struct monitor *m = cp->monitor;
+	struct mon_set *set;
+
+	assert(m->repeat.set < MON_MAX_SETS);
+	set = &m->set[m->repeat.set];
+	assert(set->number != 0 && set->held);
+	m->repeat = (struct mon_repeat){ .set = MON_NO_SET };
+	set->held = false;
+	if (set->pending == 0)
+		mon_set_release(cp, set);
+}
+
+void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
+{
+	struct monitor *m = cp->monitor;
+	enum mon_fate fate = MON_NO_USER;
+	struct mon_set *set;
+
+	if (m->repeat.set == MON_NO_SET)
+		return;
+	set = &m->set[m->repeat.set];
+	assert(set->number != 0 && set->held && user->used);
+	if (user->quiesced || !user->wants[mon_is_event(set->kind)])
+		return;
+	for (unsigned int i = 0; i < MON_MAX_MSGLIM && m->repeat.left > 0; i++) {
+		if (user->outstanding >= user->limit ||
+		    user->outstanding >= m->repeat.outstanding)
+			return;
+		m->repeat.left--;
+		if (!mon_send_one(cp, set, user, &fate))
+			break;
+	}
+	if (m->repeat.set != MON_NO_SET && m->repeat.left == 0)
+		mon_repeat_end(cp);
+}
+
+/* The repetition ends when nobody is left that wants it. */
+static void repeat_user_gone(struct cp *cp)
+{
+	const struct monitor *m = cp->monitor;
+
+	if (m->repeat.set != MON_NO_SET &&
+	    !mon_has_user(m, mon_is_event(m->set[m->repeat.set].kind)))
+		mon_repeat_end(cp);
+}
+
+void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t code)
+{
+	struct monitor *m = cp->monitor;
+	const struct mon_user gone = *user;
+
+	assert(user->used);
+	if (severing)
+		mon_sever_path(cp, user->path, code);
+	forget_messages(cp, user);
+	*user = (struct mon_user){ .used = false };
+	mon_tell_severed(cp, gone.name, gone.user_path, code);
+	repeat_user_gone(cp);
+	if (!mon_has_user(m, true))
+		mon_events_end(cp);
+	else
+		mon_events_resume(cp);
+	release_segment(cp);
+}
+
+void mon_drop_users(struct cp *cp, bool event, uint8_t code)
+{
+	struct monitor *m = cp->monitor;
+
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].wants[event])
+			mon_drop_user(cp, &m->user[i], true, code);
+	assert(!mon_has_user(m, event));
 }

@@ -31,14 +31,6 @@ static struct mon_user *free_user(struct monitor *m)
 	return NULL;
 }
 
-bool mon_has_user(const struct monitor *m, bool event)
-{
-	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
-		if (m->user[i].used && m->user[i].wants[event])
-			return true;
-	return false;
-}
-
 /* SC throughout and without a gap: *MONITOR addresses it as one piece. */
 static bool is_sc(const struct dcss *segment)
 {
@@ -78,17 +70,6 @@ static enum mon_refusal choose_segment(struct cp *cp, const char *name)
 	return MON_ACCEPTED;
 }
 
-static void release_segment(struct cp *cp)
-{
-	struct monitor *m = cp->monitor;
-
-	if (!m->segment || mon_has_user(m, false) || mon_has_user(m, true))
-		return;
-	assert(m->repeat.set == MON_NO_SET && m->events.set == MON_NO_SET);
-	dcss_use(cp, m->segment, -1);
-	m->segment = NULL;
-}
-
 static enum mon_refusal admit(struct cp *cp, const struct iucv_event *event)
 {
 	char name[9];
@@ -102,20 +83,6 @@ static enum mon_refusal admit(struct cp *cp, const struct iucv_event *event)
 		return MON_TOO_MANY_USERS;
 	ebcdic_to_name(name, event->ipuser + CONNECT_SEGMENT);
 	return choose_segment(cp, name);
-}
-
-void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code)
-{
-	struct iucv_parm parm = { .path = path, .ipuser = { code } };
-
-	/* The path may be gone already: then there is nothing left to do. */
-	(void)iucv_call(cp, cp->monitor->service, IUCV_SEVER, &parm);
-}
-
-static void tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t code)
-{
-	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_MONITOR_SEVERED, .name = name,
-					  .text = "", .path = path, .value = code });
 }
 
 /* Return: the limit in force. */
@@ -192,40 +159,11 @@ static void connection_pending(struct cp *cp, const struct iucv_event *event)
 	code = fault.kind == FAULT_SEVER ? (uint8_t)fault.value : (uint8_t)admit(cp, event);
 	if (fault.kind == FAULT_SEVER || code != MON_ACCEPTED) {
 		mon_sever_path(cp, event->path, code);
-		tell_severed(cp, event->vmid, info.partner_path, code);
+		mon_tell_severed(cp, event->vmid, info.partner_path, code);
 		return;
 	}
 	add_user(cp, event, info.partner_path,
 		 accept(cp, event, limit_wanted(event, &fault)));
-}
-
-void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t code)
-{
-	struct monitor *m = cp->monitor;
-	const struct mon_user gone = *user;
-
-	assert(user->used);
-	if (severing)
-		mon_sever_path(cp, user->path, code);
-	mon_forget_messages(cp, user);
-	*user = (struct mon_user){ .used = false };
-	tell_severed(cp, gone.name, gone.user_path, code);
-	mon_repeat_user_gone(cp);
-	if (!mon_has_user(m, true))
-		mon_events_end(cp);
-	else
-		mon_events_resume(cp);
-	release_segment(cp);
-}
-
-void mon_drop_users(struct cp *cp, bool event, uint8_t code)
-{
-	struct monitor *m = cp->monitor;
-
-	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
-		if (m->user[i].used && m->user[i].wants[event])
-			mon_drop_user(cp, &m->user[i], true, code);
-	assert(!mon_has_user(m, event));
 }
 
 static void quiesced(struct cp *cp, struct mon_user *user)

@@ -34,7 +34,7 @@ void page_tell(struct cp *cp, const char *what, unsigned int cpu, uint32_t fault
 /** What zvmlab/external.h asks of a part. */
 bool page_external_pending(const struct cp *cp, unsigned int cpu);
 void page_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
-/** The handshake of CPU @cpu, and faults of which it has told and that still wait, are forgotten. */
+/** Forget the handshake of CPU @cpu, and faults of which it has told and that still wait. */
 void page_forget_handshake(struct cp *cp, unsigned int cpu);
 
 #endif

@@ -1,7 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* *MONITOR in an image: everything, the sets that are outstanding included. */
+/*
+ * *MONITOR as a part of the CP: made, saved and loaded with everything, the sets that are
+ * outstanding included.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "monitor_private.h"
 #include "zvmlab/state.h"
+
+/* As QUERY MONITOR shows them on a system where nothing has been set. */
+static const struct mon_settings default_settings[2] = {
+	[false] = {
+		.domains = MON_DOMAIN_BIT(MON_MONITOR) | MON_DOMAIN_BIT(MON_SYSTEM),
+		.pending_interval_seconds = 60,
+		.rate_hundredths = 0,
+		.config_pages = MON_SAMPLE_CONFIG_PAGES,
+		.config_limit_seconds = 60,
+		.appldata = { .except = true },
+	},
+	[true] = {
+		.domains = MON_DOMAIN_BIT(MON_MONITOR),
+		.config_pages = MON_EVENT_CONFIG_PAGES,
+		.config_limit_seconds = 60,
+		.block = 4,
+		.appldata = { .except = true },
+	},
+};
+
+/* Everything but what monitor_init() allocated. */
+static void mon_clear(struct monitor *m)
+{
+	struct iucv_user *service = m->service;
+	uint8_t *block_buffer = m->block_buffer, *records = m->records;
+
+	*m = (struct monitor){
+		.service = service, .block_buffer = block_buffer, .records = records,
+		.events = { .set = MON_NO_SET }, .repeat = { .set = MON_NO_SET },
+	};
+	memcpy(m->settings, default_settings, sizeof(m->settings));
+	assert(mon_idle(m) && !mon_has_user(m, false) && !mon_has_user(m, true));
+}
+
+static void monitor_fini(struct cp *cp)
+{
+	if (!cp->monitor)
+		return;
+	free(cp->monitor->block_buffer);
+	free(cp->monitor->records);
+	free(cp->monitor);
+	cp->monitor = NULL;
+}
+
+static int monitor_init(struct cp *cp, char *err, size_t errlen)
+{
+	struct monitor *m = calloc(1, sizeof(*m));
+
+	if (m) {
+		m->block_buffer = calloc(MON_MAX_BLOCK, CP_PAGE_SIZE);
+		m->records = calloc(1, MON_RECORDS_SIZE);
+	}
+	cp->monitor = m;
+	if (!m || !m->block_buffer || !m->records) {
+		snprintf(err, errlen, "not enough memory for %s", MON_SERVICE);
+		monitor_fini(cp);
+		return -1;
+	}
+	m->service = iucv_service_create(cp, MON_SERVICE, MON_MAX_PATHS, &mon_service_ops, NULL);
+	if (!m->service) {
+		snprintf(err, errlen, "%s cannot be created: the name is taken or there are too "
+			 "many IUCV users", MON_SERVICE);
+		monitor_fini(cp);
+		return -1;
+	}
+	mon_clear(m);
+	return 0;
+}
 
 static void selection_state(struct state *s, struct mon_selection *selection)
 {
@@ -284,7 +359,7 @@ static void monitor_parts_state(struct cp *cp, struct state *s)
 		state_require(s, counts_agree(m) && holds_agree(m) && uses_agree(cp));
 }
 
-void monitor_state(struct cp *cp, struct state *s)
+static void monitor_state(struct cp *cp, struct state *s)
 {
 	struct monitor *m = cp->monitor;
 	struct iucv_user *service;
@@ -308,3 +383,14 @@ void monitor_state(struct cp *cp, struct state *s)
 	assert(!s->failed || !m->segment);
 	mon_arm_timer(cp);
 }
+
+/*
+ * No reset: monitoring belongs to the system, not to the guest.  The guest's
+ * connections end by the sever that IUCV's reset queues for them.
+ */
+const struct cp_part monitor_part = {
+	.init = monitor_init,
+	.fini = monitor_fini,
+	.state = monitor_state,
+	.timer = monitor_timer,
+};
