@@ -5,8 +5,6 @@
  * Everything the guest supplies is checked before the function has any effect;
  * after that the result can always be stored.
  */
-#include <string.h>
-
 #include "iucv_private.h"
 #include "zvmlab/input.h"
 #include "zvmlab/storage.h"
@@ -55,8 +53,8 @@ const char *iucv_function_name(enum iucv_function function)
 	return functions[function].name;
 }
 
-struct iucv_result iucv_perform(const struct iucv_caller *by, enum iucv_function function,
-				struct iucv_parm *parm)
+static struct iucv_result perform_for(const struct iucv_caller *by, enum iucv_function function,
+				      struct iucv_parm *parm)
 {
 	switch (function) {
 	case IUCV_QUERY:
@@ -106,6 +104,83 @@ static bool names_path(enum iucv_function function, const struct iucv_parm *parm
 	       (whom == WHOM_PATH_UNLESS_ALL && !(parm->flags & IPALL));
 }
 
+/* Exclusive-or a byte of what RECEIVE has just stored for the guest. */
+static void corrupt_received(const struct iucv_caller *by, struct iucv_parm *parm,
+			     const struct fault_action *action)
+{
+	const struct iucv_end place = {
+		by->cpu, &parm->buffer, parm->received ? action->offset % parm->received : 0,
+	};
+	uint8_t byte = 0;
+	const struct iucv_area own = { .host = true, .ptr = &byte, .len = 1 };
+	const struct iucv_end here = { by->cpu, &own, 0 };
+
+	if (parm->flags & IPRMDATA) {
+		parm->rmmsg[action->offset % sizeof(parm->rmmsg)] ^= (uint8_t)action->value;
+		return;
+	}
+	if (parm->received == 0)
+		return;
+	assert(parm->received <= parm->buffer.len);
+	/* The data may have come to lie over the list that says where they lie. */
+	if (iucv_area_move(by->iucv->cp, &place, &here, 1).from != 0)
+		return;
+	byte ^= (uint8_t)action->value;
+	(void)iucv_area_move(by->iucv->cp, &here, &place, 1);
+}
+
+/* Once only: a path that CP has severed has no partner any more. */
+static void break_path(struct iucv_path *path, const struct fault_action *action)
+{
+	if (path->state != IUCV_PATH_SEVERED)
+		iucv_path_break(path, (uint8_t)action->value);
+}
+
+/* Does a fault take the place of the function?  @path: the one it names, or NULL. */
+static bool fault_instead(struct iucv_caller *by, struct iucv_path *path,
+			  const struct fault_action *action, struct iucv_result *result)
+{
+	*result = iucv_cc(0);
+	switch (action->kind) {
+	case FAULT_CC:
+		result->cc = action->value & 3;
+		return true;
+	case FAULT_RC:
+		*result = iucv_error((uint8_t)action->value);
+		return true;
+	case FAULT_PGM:
+		*result = iucv_program((uint16_t)action->value);
+		return true;
+	case FAULT_DROP:
+		return true;
+	case FAULT_LIMIT:
+		if (action->value < by->limit)
+			by->limit = (uint16_t)action->value;
+		return false;
+	case FAULT_SEVER:
+		if (path)
+			break_path(path, action);
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* What a fault does to a function that has been carried out. */
+static void fault_after(const struct iucv_caller *by, enum iucv_function function,
+			struct iucv_parm *parm, const struct fault_action *action,
+			const struct iucv_result *result)
+{
+	if (result->pgm != 0)
+		return;
+	assert(function != IUCV_CONNECT || result->cc != 0 || parm->path < by->user->max_paths);
+	if (action->kind == FAULT_SEVER && function == IUCV_CONNECT && result->cc == 0)
+		break_path(&by->user->path[parm->path], action);
+	if (action->kind == FAULT_CORRUPT &&
+	    (result->cc == 0 || (result->cc == 1 && result->code == IUCV_SHORT_BUFFER)))
+		corrupt_received(by, parm, action);
+}
+
 /* @path: the one that the list names, or NULL. */
 static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
 				     const struct iucv_parm *parm, const struct iucv_path *path)
@@ -133,14 +208,14 @@ static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_functi
 	struct iucv_result result;
 
 	assert(cpu >= 0 && (unsigned int)cpu < cp->config.cpus);
-	if (action.kind != FAULT_NONE && iucv_call_fault(&by, path, &action, &result))
+	if (action.kind != FAULT_NONE && fault_instead(&by, path, &action, &result))
 		return result;
 	if ((need == NEED_BUFFER && !cp->iucv->declared) ||
 	    (need == NEED_OWN_BUFFER && !cp->iucv->cpu[cpu].declared))
 		return iucv_error(IUCV_NO_CONTROL_BUFFER);
-	result = iucv_perform(&by, function, parm);
+	result = perform_for(&by, function, parm);
 	if (action.kind != FAULT_NONE)
-		iucv_call_fault_after(&by, function, parm, &action, &result);
+		fault_after(&by, function, parm, &action, &result);
 	return result;
 }
 
@@ -151,7 +226,7 @@ static struct cp_result query(struct cp *cp, const struct cp_insn *insn)
 	struct iucv_caller by = { .iucv = cp->iucv, .limit = UINT16_MAX };
 	struct iucv_result result;
 
-	if (!iucv_call_fault(&by, NULL, &action, &result)) {
+	if (!fault_instead(&by, NULL, &action, &result)) {
 		insn->gr[0] = IUCV_EVENT_SIZE;
 		insn->gr[1] = cp->iucv->guest->max_paths;
 		if (action.kind == FAULT_LIMIT && by.limit < insn->gr[1])
@@ -275,14 +350,14 @@ struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_fu
 	assert(!parm->buffer.host || parm->buffer.ptr || parm->buffer.len == 0);
 	assert(!parm->answer.host || parm->answer.ptr || parm->answer.len == 0);
 	if (!outside)
-		return iucv_perform(&by, function, parm);
+		return perform_for(&by, function, parm);
 	if (trace_enabled(cp)) {
 		trace_parm(cp, user, function, parm);
-		result = iucv_perform(&by, function, parm);
+		result = perform_for(&by, function, parm);
 		trace_results(cp, function, parm, &result);
 		trace_end(cp);
 	} else {
-		result = iucv_perform(&by, function, parm);
+		result = perform_for(&by, function, parm);
 	}
 	iucv_dispatch(cp);
 	return result;

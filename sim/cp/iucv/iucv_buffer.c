@@ -119,26 +119,3 @@ struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv
 	iucv_cpu_changed(by->iucv, (unsigned int)by->cpu);
 	return iucv_cc(0);
 }
-
-void iucv_reset_cpu(struct cp *cp, unsigned int cpu)
-{
-	assert(cpu < cp->config.cpus);
-	iucv_cpu_clear(cp->iucv, cpu);
-}
-
-/* Partners see IPUSER zero, as when a user logs off. */
-void iucv_reset(struct cp *cp)
-{
-	static const uint8_t ipuser[16];
-	struct iucv_user *guest = cp->iucv->guest;
-
-	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
-		iucv_cpu_clear(cp->iucv, cpu);
-	iucv_sever_all(guest, ipuser);
-	for (unsigned int t = 1; t < IUCV_TYPES; t++) {
-		while (guest->queue[t].first)
-			iucv_event_consume(guest, iucv_container(guest->queue[t].first,
-								 struct iucv_node, link));
-	}
-	assert(guest->waiting == 0);
-}

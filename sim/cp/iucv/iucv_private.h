@@ -276,31 +276,60 @@ void iucv_store(struct cp *cp, int cpu, uint64_t addr, enum iucv_function functi
 		const struct iucv_parm *parm, const struct iucv_result *result,
 		uint8_t image[IUCV_PARM_SIZE]);
 
+/* The message whose event @node is. */
+static inline struct iucv_message *iucv_node_message(struct iucv_node *node)
+{
+	assert(node->kind == IUCV_NODE_MESSAGE);
+	return iucv_container(node, struct iucv_message, event);
+}
+
 /* iucv_event.c */
 const char *iucv_partner_name(const struct iucv_path *path);
 enum iucv_slot iucv_slot_of(enum iucv_type type);
 void iucv_event_fill(const struct iucv_user *user, struct iucv_node *node,
 		     struct iucv_event *event);
+/* The event can be taken from now on. */
 void iucv_event_link(struct iucv_user *user, struct iucv_node *node);
-void iucv_event_link_first(struct iucv_user *user, struct iucv_node *node);
-void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_type type);
+/* @further events have to be presented to @user before @node is: seq counts them down. */
+void iucv_event_hold(struct iucv_user *user, struct iucv_node *node, uint32_t further);
+/* The copy does not depend on its cause any more.  No copy if too many wait. */
+void iucv_event_duplicate(struct iucv_user *user, struct iucv_node *node);
 void iucv_event_drop(struct iucv_user *user, struct iucv_node *node);
-void iucv_control_queue(struct iucv_path *path, enum iucv_type type, const uint8_t ipuser[16]);
 void iucv_control_drop(struct iucv_path *path, enum iucv_slot slot);
 struct iucv_node *iucv_event_first(const struct iucv_user *user, uint16_t types);
-void iucv_event_consume(struct iucv_user *user, struct iucv_node *node);
-
-/* iucv_fault.c */
-bool iucv_event_fault(struct iucv_path *path, struct iucv_node *node);
 /* @node is about to be told to @user, for whom others are held back. */
 void iucv_event_told(struct iucv_user *user, struct iucv_node *node);
-/* Does a fault take the place of the function?  @path: the one it names, or NULL. */
-bool iucv_call_fault(struct iucv_caller *by, struct iucv_path *path,
-		     const struct fault_action *action, struct iucv_result *result);
-/* The fault's effect on a function that was carried out. */
-void iucv_call_fault_after(const struct iucv_caller *by, enum iucv_function function,
-			   struct iucv_parm *parm, const struct fault_action *action,
-			   const struct iucv_result *result);
+
+/* iucv_fault.c */
+/* What is to become of an event that is about to be queued. */
+enum iucv_event_fate {
+	IUCV_EVENT_DELIVER,
+	IUCV_EVENT_DROP,
+	IUCV_EVENT_HOLD,	/* until @further others have been presented */
+	IUCV_EVENT_TWICE,
+	IUCV_EVENT_SEVER,	/* CP severs the path with @code instead */
+	IUCV_EVENT_CORRUPT,	/* by the exclusive-or of a byte */
+};
+struct iucv_verdict {
+	enum iucv_event_fate what;
+	uint32_t further;
+	uint8_t code, xor_offset, xor_value;
+};
+/* Asks for a fault; of the guest or a peer. */
+struct iucv_verdict iucv_event_verdict(const struct iucv_path *path, enum iucv_type type);
+
+/* iucv_queue.c */
+void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_type type);
+void iucv_control_queue(struct iucv_path *path, enum iucv_type type, const uint8_t ipuser[16]);
+/* @node has been told to @user. */
+void iucv_event_consume(struct iucv_user *user, struct iucv_node *node);
+void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16]);
+/* CP itself severs: both sides are told, and each has still to sever its own. */
+void iucv_path_break(struct iucv_path *path, uint8_t code);
+/* The target is done with @m: tell the sender. */
+void iucv_message_done(struct iucv_message *m, uint32_t audit);
+/* The target has learned of @m by an interruption or DESCRIBE. */
+void iucv_message_told(struct iucv_message *m);
 
 /* iucv_buffer.c */
 void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu);
@@ -313,13 +342,12 @@ struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv
 /* iucv_path.c */
 void iucv_path_take(struct iucv_user *user, uint32_t id);
 void iucv_path_free(struct iucv_path *path);
+
+/* iucv_connect.c */
 struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *parm);
 struct iucv_result iucv_accept(const struct iucv_caller *by, struct iucv_parm *parm);
 
 /* iucv_sever.c */
-void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16]);
-/* CP itself severs: both sides are told, and each has still to sever its own. */
-void iucv_path_break(struct iucv_path *path, uint8_t code);
 void iucv_sever_all(struct iucv_user *user, const uint8_t ipuser[16]);
 struct iucv_result iucv_sever(const struct iucv_caller *by, const struct iucv_parm *parm);
 struct iucv_result iucv_quiesce(const struct iucv_caller *by, const struct iucv_parm *parm,
@@ -333,10 +361,8 @@ struct iucv_message *iucv_message_find(const struct iucv *iucv, uint32_t id);
 struct iucv_list *iucv_message_path_list(const struct iucv_message *m);
 struct iucv_list *iucv_message_user_list(const struct iucv_message *m);
 void iucv_message_enter(struct iucv_message *m, enum iucv_message_state state);
-/* The target is done with @m: tell the sender. */
-void iucv_message_done(struct iucv_message *m, uint32_t audit);
-/* The target has learned of @m by an interruption or DESCRIBE. */
-void iucv_message_told(struct iucv_message *m);
+
+/* iucv_send.c */
 struct iucv_result iucv_send(const struct iucv_caller *by, struct iucv_parm *parm);
 struct iucv_result iucv_describe(const struct iucv_caller *by, struct iucv_parm *parm);
 struct iucv_result iucv_test_message(const struct iucv_caller *by);
@@ -371,23 +397,5 @@ uint8_t iucv_area_code(uint16_t status);
 struct iucv_user *iucv_user_new(struct iucv *iucv, const char *name, uint32_t max_paths);
 void iucv_user_free(struct iucv_user *user);
 void iucv_user_clear(struct iucv_user *user);
-/* Paths, messages, events, buffers and masks are gone, and nobody is told. */
-void iucv_forget(struct iucv *iucv);
-
-/* iucv_state.c: paths by reference; iucv_state_message.c: the rest of it */
-struct state;
-void iucv_state(struct cp *cp, struct state *s);
-void iucv_path_ref(struct iucv *iucv, struct state *s, struct iucv_path **path);
-void iucv_message_state(struct iucv *iucv, struct state *s);
-void iucv_list_state(struct iucv *iucv, struct state *s);
-void iucv_queue_state(struct iucv *iucv, struct state *s);
-
-/* iucv_buffer.c */
-void iucv_reset(struct cp *cp);
-void iucv_reset_cpu(struct cp *cp, unsigned int cpu);
-
-/* iucv.c */
-struct iucv_result iucv_perform(const struct iucv_caller *by, enum iucv_function function,
-				struct iucv_parm *parm);
 
 #endif

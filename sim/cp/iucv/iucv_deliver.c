@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: how what waits is told: interruptions of the guest, events of services and peers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "iucv_private.h"
+#include "zvmlab/storage.h"
+#include "zvmlab/input.h"
+
+#define TYPES_ALL 0x3feu
+
+bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu)
+{
+	assert(cpu < cp->config.cpus);
+	return cp->iucv->guest->ready & cp->iucv->cpu[cpu].types;
+}
+
+bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
+{
+	struct iucv_user *guest = cp->iucv->guest;
+	struct iucv_cpu *taker = &cp->iucv->cpu[cpu];
+	struct iucv_node *node;
+	struct iucv_event event;
+	uint8_t image[IUCV_EVENT_SIZE];
+	uint16_t pgm;
+
+	assert(cpu < cp->config.cpus && !cp->recording);
+	node = iucv_event_first(guest, taker->types);
+	if (!node)
+		return false;
+	TRACE_INPUT(cp, interrupt, .cpu = cpu);
+	if (node->kind == IUCV_NODE_DUPLICATE) {
+		memcpy(image, iucv_container(node, struct iucv_duplicate, node)->image,
+		       sizeof(image));
+	} else {
+		iucv_event_fill(guest, node, &event);
+		iucv_event_encode(&event, image);
+		image[node->xor_offset] ^= node->xor_value;
+	}
+	pgm = storage_write(cp, (int)cpu, taker->buffer, image, sizeof(image));
+	if (pgm == 0) {
+		iucv_event_consume(guest, node);
+	} else {
+		/* The guest has lost the page: as if it had retrieved the buffer. */
+		trace_number(cp, "pgm", pgm);
+		iucv_cpu_clear(cp->iucv, cpu);
+	}
+	trace_end(cp);
+	return pgm == 0;
+}
+
+static void trace_event(struct cp *cp, const struct iucv_user *user,
+			const struct iucv_event *event)
+{
+	uint8_t image[IUCV_EVENT_SIZE];
+
+	iucv_event_encode(event, image);
+	trace_begin(cp, TRACE_NO_CPU, "event");
+	trace_text(cp, "user", user->name);
+	trace_bytes(cp, "event", image, sizeof(image));
+}
+
+/* What a peer is told is damaged and doubled as the guest's interruptions are. */
+static void fill_host(const struct iucv_user *user, struct iucv_node *node,
+		      struct iucv_event *event)
+{
+	uint8_t image[IUCV_EVENT_SIZE];
+	void *answer;
+
+	if (node->kind == IUCV_NODE_DUPLICATE) {
+		iucv_event_decode(iucv_container(node, struct iucv_duplicate, node)->image,
+				  node->type, event);
+		return;
+	}
+	iucv_event_fill(user, node, event);
+	if (node->xor_value == 0)
+		return;
+	answer = event->answer;
+	iucv_event_encode(event, image);
+	image[node->xor_offset] ^= node->xor_value;
+	iucv_event_decode(image, node->type, event);
+	event->answer = answer;
+}
+
+/* What CP's own services do belongs to the event's record; a peer's calls have their own. */
+static void deliver(struct cp *cp, struct iucv_user *user)
+{
+	struct iucv_node *node = iucv_event_first(user, TYPES_ALL);
+	bool traced = trace_enabled(cp), own = iucv_user_is_own(user);
+	void *owned[2] = { NULL, NULL };
+	struct iucv_event event;
+
+	assert(node && user->ops);
+	fill_host(user, node, &event);
+	if (event.answer) {
+		struct iucv_message *m = iucv_node_message(node);
+
+		memcpy(owned, m->owned, sizeof(owned));
+		memset(m->owned, 0, sizeof(m->owned));
+	}
+	iucv_event_consume(user, node);
+	/* What has been held back may have come out and taken a turn already. */
+	if (user->ready && !user->turn.list)
+		iucv_append(&cp->iucv->turns, &user->turn);
+	if (traced)
+		trace_event(cp, user, &event);
+	if (traced && !own)
+		trace_end(cp);
+	user->ops->event(cp, user, user->opaque, &event);
+	if (traced && own)
+		trace_end(cp);
+	free(owned[0]);
+	free(owned[1]);
+}
+
+void iucv_dispatch(struct cp *cp)
+{
+	struct iucv *iucv = cp->iucv;
+
+	if (iucv->dispatching)
+		return;
+	iucv->dispatching = true;
+	for (unsigned int n = 0; n < IUCV_DISPATCH_MAX && iucv->turns.first; n++) {
+		struct iucv_link *turn = iucv->turns.first;
+
+		iucv_unlink(turn);
+		deliver(cp, iucv_container(turn, struct iucv_user, turn));
+	}
+	iucv->dispatching = false;
+}
+
+void iucv_dispatch_rest(struct cp *cp)
+{
+	if (!cp->iucv->turns.first || cp->iucv->dispatching)
+		return;
+	TRACE_INPUT(cp, dispatch);
+	trace_end(cp);
+	iucv_dispatch(cp);
+}
