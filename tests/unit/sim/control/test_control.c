@@ -391,7 +391,7 @@ TEST(first_reason_is_kept)
 		console(1000000);
 	client->watched = 0;
 	ctl->epoll_fd = -1;
-	ctl_client_serve(ctl, client);
+	ctl_client_serve(ctl, client, ctl_request);
 	ctl->epoll_fd = epoll_fd;
 	ck_assert_str_eq(client->reason, "too slow: it does not read what it is sent");
 	close(slow);

@@ -253,7 +253,7 @@ static bool part_loads(void)
 {
 	struct state state = { .loading = true, .data = image, .pos = part, .len = len };
 
-	spool_state(fx.cp, &state);
+	spool_part.state(fx.cp, &state);
 	if (state.failed) {
 		ck_assert_uint_eq(spool_files(), 0);
 		ck_assert_uint_eq(spool_use(fx.cp).pages, 0);
