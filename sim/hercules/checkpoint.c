@@ -11,6 +11,8 @@
 #include "hold.h"
 
 #define COMMAND "zvmcp"
+/* Instead of -1: another moment may be better. */
+#define NOT_NOW (-2)
 
 /* All of the machine but guest storage. */
 struct image {
@@ -125,10 +127,12 @@ static int save(const char *path, char *err, size_t errlen)
 	reason = hold_complete() && sysblk.arch_mode == ARCH_900 && port->used
 			 ? image_take(&image)
 			 : "no guest is held; load one, and say " COMMAND " hold";
-	if (reason)
+	if (reason) {
 		snprintf(err, errlen, "the machine cannot be saved now: %s", reason);
-	else
+		result = NOT_NOW;
+	} else {
 		result = write_image(path, &image, err, errlen);
+	}
 	port_unlock();
 	image_free(&image);
 	return result;
@@ -271,7 +275,7 @@ static int execute(char *words[3], int count, char *err, size_t errlen)
 bool checkpoint_command(const char *command)
 {
 	char text[1024], err[1024], *words[4], *rest = text;
-	int count = 0;
+	int count = 0, result;
 
 	if (!port || !port->own.cp || strncmp(command, COMMAND, strlen(COMMAND)) != 0 ||
 	    (command[strlen(COMMAND)] != ' ' && command[strlen(COMMAND)] != '\0'))
@@ -279,7 +283,8 @@ bool checkpoint_command(const char *command)
 	snprintf(text, sizeof(text), "%s", command);
 	while (count < 4 && (words[count] = strsep(&rest, " ")) != NULL)
 		count += *words[count] != '\0';
-	if (execute(words, count, err, sizeof(err)) != 0)
-		fprintf(stderr, COMMAND ": %s\n", err);
+	result = execute(words, count, err, sizeof(err));
+	if (result != 0)
+		fprintf(stderr, COMMAND ": %s%s\n", result == NOT_NOW ? "not now: " : "", err);
 	return true;
 }

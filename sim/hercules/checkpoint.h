@@ -78,7 +78,7 @@ int sclp_masks_apply(uint32_t receive, uint32_t send);
 /**
  * A command of the panel: "zvmcp hold", "zvmcp go", "zvmcp save FILE", "zvmcp
  * restore FILE".  What goes wrong is said on standard error, in one line that
- * begins with "zvmcp: ".
+ * begins with "zvmcp: ", or with "zvmcp: not now: " if another moment may be better.
  * Return: false if it is none of these.
  */
 bool checkpoint_command(const char *command);

@@ -121,6 +121,13 @@ static bool discard_changes(ZvmlabCp *s, const uint8_t *stored)
 	return true;
 }
 
+/* Another moment may be better: programs know that by the error's class. */
+static void not_now(const char *reason, Error **errp)
+{
+	error_set(errp, ERROR_CLASS_DEVICE_NOT_ACTIVE,
+		  "zvmlab-cp: the machine cannot be saved now: %s", reason);
+}
+
 static void write_file(const ZvmlabCp *s, const char *path, Error **errp)
 {
 	g_autofree char *machine = describe_machine(s);
@@ -139,7 +146,7 @@ static void write_file(const ZvmlabCp *s, const char *path, Error **errp)
 		if (cp_machine_write(path, &file, err, sizeof(err)) != 0)
 			error_setg(errp, "zvmlab-cp: %s", err);
 	} else {
-		error_setg(errp, "zvmlab-cp: the machine cannot be saved now: QEMU's log says why");
+		not_now("QEMU's log says why", errp);
 	}
 	qemu_fclose(f);
 	object_unref(OBJECT(buffer));
@@ -155,7 +162,7 @@ static void save(Object *obj, const char *path, Error **errp)
 	zvmlab_state_settle();
 	refused = zvmlab_state_refused(s);
 	if (refused)
-		error_setg(errp, "zvmlab-cp: the machine cannot be saved now: %s", refused);
+		not_now(refused, errp);
 	else
 		write_file(s, path, errp);
 }

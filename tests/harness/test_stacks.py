@@ -10,6 +10,7 @@ import pytest
 
 from zvmlab.agent.results import LogLine
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
+from zvmlab.guest.emulator import Halted
 from zvmlab.guest.stacks import add_stacks, blocked, has_stacks, stacks
 
 SLEEPER = [
@@ -123,6 +124,6 @@ def test_an_emulator_that_stands_still_is_not_asked() -> None:
     error = Timeout("no answer")
     add_stacks(error, guest)
     assert error.__notes__ == ["the emulator is stopped, as by SIGSTOP"]
-    said = Timeout("the emulator is stopped, as by SIGSTOP; 'kill -CONT 7' lets it go on")
+    said = Halted("the emulator is stopped, as by SIGSTOP; 'kill -CONT 7' lets it go on")
     add_stacks(said, guest)
     assert not hasattr(said, "__notes__")

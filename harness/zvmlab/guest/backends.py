@@ -22,6 +22,8 @@ from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.qmp import Qmp, QmpError
 
 Check = Callable[[], None]
+# The class of the error by which our device refuses to be saved at present (sim/qemu/checkpoint.c).
+_NOT_NOW = "DeviceNotActive"
 
 
 class Machine(Protocol):
@@ -128,18 +130,19 @@ class _QemuMachine:
         saving.save(self, "QEMU", lambda: self._set("save", file))
 
     def restore(self, file: Path) -> None:
-        refused = self._set("restore", file)
-        if refused:
-            raise EmulatorError(f"QEMU cannot restore the guest: {refused}")
+        try:
+            self._set("restore", file)
+        except EmulatorError as error:
+            raise EmulatorError(f"QEMU cannot restore the guest: {error}") from error
 
-    def _set(self, name: str, file: Path) -> str:
-        """Why it was refused, or nothing."""
+    def _set(self, name: str, file: Path) -> None:
+        """EmulatorError says why it was refused."""
         value = {"path": _CP, "property": name, "value": str(file.absolute())}
         try:
             self.qmp.execute("qom-set", value, _FILE_SECONDS)
         except QmpError as error:
-            return error.desc.removeprefix("zvmlab-cp: ")
-        return ""
+            kind = saving.NotNow if error.klass == _NOT_NOW else EmulatorError
+            raise kind(error.desc.removeprefix("zvmlab-cp: ")) from error
 
     def crash(self) -> Crash | None:
         for event in self.qmp.arrived("GUEST_PANICKED"):

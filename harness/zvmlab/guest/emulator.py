@@ -38,6 +38,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 Process = subprocess.Popen[bytes]
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 HALTED = "the emulator is stopped, as by SIGSTOP"
+
+
+class Halted(Timeout):
+    """The emulator stands still; the text says so."""
+
+
 # How our device begins a message about its options, with which the emulator then ends.
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
 # Signals that come from others; one that ends by another signal is at fault.
@@ -172,7 +178,7 @@ class Emulator:
     def check_runs(self) -> None:
         """Raise Timeout if nobody needs to wait for it any longer: it stands still."""
         if self.halted:
-            raise Timeout(f"{HALTED}; 'kill -CONT {self.pid}' lets it go on")
+            raise Halted(f"{HALTED}; 'kill -CONT {self.pid}' lets it go on")
 
     def command(self, text: str) -> None:
         """Write a line to its standard input, which takes it at once or not at all."""

@@ -36,8 +36,8 @@ CONSOLE = 0x0009
 TIMER_MICROSECONDS = 1000
 # What the module writes when it takes a command.
 _READY = b"zvmlab: ready\n"
-# How it begins to say that it could not do it.
-_REFUSED = re.compile(rb"^zvmcp: (.*)$", re.MULTILINE)
+# How it begins to say that it could not do it, or not now (sim/hercules/checkpoint.h).
+_REFUSED = re.compile(rb"^zvmcp: (not now: )?(.*)$", re.MULTILINE)
 # What it says when a CPU is there, and of its registers.
 _CPU = re.compile(rb"^HHCCP002I CPU([0-9A-F]{4}) thread started", re.MULTILINE)
 _REGISTERS = re.compile(r"(?:PSW=|CPU[0-9A-F]{4}: R)")
@@ -174,8 +174,8 @@ class Panel:
         self.held = True
         self._await()
 
-    def _await(self) -> str:
-        """Wait until Hercules is ready for the next command; what it refused, or nothing."""
+    def _await(self) -> EmulatorError | None:
+        """Wait until Hercules is ready for the next command; why it refused the last one."""
         limit = Limit(self._seconds)
         while (end := self._ready_at()) < 0:
             try:
@@ -191,7 +191,10 @@ class Panel:
         said = self._said()[: end - self._seen]
         self._seen = end + len(_READY)
         refused = _REFUSED.search(said)
-        return "" if refused is None else refused.group(1).decode("utf-8", "replace")
+        if refused is None:
+            return None
+        kind = saving.NotNow if refused[1] else EmulatorError
+        return kind(refused[2].decode("utf-8", "replace"))
 
     def _ready_at(self) -> int:
         """The position in the log that shows the end of the last command; negative: not yet."""
@@ -204,15 +207,18 @@ class Panel:
             log.seek(self._seen if since is None else since)
             return log.read()
 
-    def _try(self, text: str) -> str:
-        """Give a command; why it was refused, or nothing."""
+    def _try(self, text: str) -> None:
+        """Give a command; EmulatorError says why it was refused."""
         self._emulator.command(text)
-        return self._await()
+        refused = self._await()
+        if refused is not None:
+            raise refused
 
     def _command(self, text: str) -> None:
-        refused = self._try(text)
-        if refused:
-            raise EmulatorError(f"Hercules cannot {text}: {refused}")
+        try:
+            self._try(text)
+        except EmulatorError as error:
+            raise EmulatorError(f"Hercules cannot {text}: {error}") from error
 
     def go_on(self) -> None:
         """Load the machine, or let its CPUs go on."""

@@ -10,11 +10,13 @@ from typing import Protocol
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.limit import Limit
 
-# How both ports begin to say that another moment may be better.
-_NOT_NOW = "cannot be saved now"
 # Devices are idle nearly always; what is going on there ends soon.
 SECONDS = 60.0
 _PAUSE_SECONDS = 0.05
+
+
+class NotNow(EmulatorError):
+    """The machine cannot be saved at present; another moment may be better."""
 
 
 class Held(Protocol):
@@ -27,18 +29,18 @@ class Held(Protocol):
         """Stop the CPUs between two instructions."""
 
 
-def save(machine: Held, emulator: str, attempt: Callable[[], str]) -> None:
-    """Hold the machine and save it by *attempt*, which returns why that was refused, or nothing.
+def save(machine: Held, emulator: str, attempt: Callable[[], None]) -> None:
+    """Hold the machine and save it by *attempt*, which raises NotNow, or another EmulatorError.
 
     It is held afterwards.  EmulatorError if it cannot be saved, or is busy for SECONDS.
     """
     limit = Limit(SECONDS)
     while True:
         machine.pause()
-        refused = attempt()
-        if not refused:
-            return
-        if _NOT_NOW not in refused or limit.over:
-            raise EmulatorError(f"{emulator} cannot save the guest: {refused}")
+        try:
+            return attempt()
+        except EmulatorError as error:
+            if not isinstance(error, NotNow) or limit.over:
+                raise EmulatorError(f"{emulator} cannot save the guest: {error}") from error
         machine.go_on()
         time.sleep(_PAUSE_SECONDS)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from zvmlab.agent.agent import Agent
 from zvmlab.base.errors import Timeout, ZvmlabError
-from zvmlab.guest.emulator import HALTED
+from zvmlab.guest.emulator import HALTED, Halted
 
 _ASK_SECONDS = 30.0
 _SYSRQ = "/proc/sysrq-trigger"
@@ -120,7 +120,7 @@ def add_stacks(error: BaseException | None, guest: Asked) -> None:
     if not isinstance(error, Timeout) or has_stacks(error):
         return
     if guest.halted:
-        if HALTED not in str(error):
+        if not isinstance(error, Halted):
             error.add_note(HALTED)
     else:
         text = stacks(guest)
