@@ -22,7 +22,7 @@ CASE("schema", setup, teardown);
 
 TEST(as_documented)
 {
-	json_t *schema = ctl_schema();
+	json_t *schema = ctl_schema(ctl_commands, ctl_command_count);
 
 	ck_assert(json_equal(schema, document));
 	json_decref(schema);
