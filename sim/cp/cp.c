@@ -71,7 +71,7 @@ void cp_destroy(struct cp *cp)
 {
 	if (!cp)
 		return;
-	assert(!cp->recording);
+	assert(!cp->in_record);
 	fini_parts(cp, PARTS);
 	cp_config_fini(&cp->config);
 	free(cp);

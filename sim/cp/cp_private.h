@@ -48,7 +48,7 @@ struct cp {
 	bool ipled;
 	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
 	uint64_t random;	/**< generator state, advanced by cp_random() */
-	bool recording;		/**< a trace record is open … */
+	bool in_record;		/**< a trace record is open … */
 	uint64_t record_tod;	/**< … since this time */
 	struct iucv *iucv;
 	struct dcss_table *dcss;
@@ -125,7 +125,7 @@ static inline size_t cp_in_page(uint64_t addr, size_t len)
  */
 static inline uint64_t cp_tod(struct cp *cp)
 {
-	return cp->recording ? cp->record_tod : cp->host.tod(cp->host.opaque);
+	return cp->in_record ? cp->record_tod : cp->host.tod(cp->host.opaque);
 }
 
 /** The host's functions of these names, traced. */

@@ -242,7 +242,7 @@ void check_tables(struct cp *cp, bool deep)
 	check_faults(cp);
 	check_segments(cp);
 	check_appldata(cp);
-	REQUIRE(!cp->recording);
+	REQUIRE(!cp->in_record);
 	if (deep)
 		check_sets(cp->monitor);
 }

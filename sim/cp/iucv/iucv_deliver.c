@@ -24,7 +24,7 @@ bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 	uint8_t image[IUCV_EVENT_SIZE];
 	uint16_t pgm;
 
-	assert(cpu < cp->config.cpus && !cp->recording);
+	assert(cpu < cp->config.cpus && !cp->in_record);
 	node = iucv_event_first(guest, taker->types);
 	if (!node)
 		return false;
