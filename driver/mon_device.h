@@ -70,6 +70,5 @@ void mon_iucv_unregister(void);
 int mon_connect(struct mon_device *dev, unsigned int seconds);
 void mon_disconnect(struct mon_device *dev);
 int mon_reply(struct mon_device *dev);
-unsigned int mon_open_timeout(void);
 
 #endif /* MON_DEVICE_H */

@@ -11,6 +11,23 @@
 
 #include "mon_device.h"
 
+#define MON_TIMEOUT_MAX 3600
+
+static unsigned int open_timeout = 60;
+
+static int mon_set_timeout(const char *text, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(text, param, 1, MON_TIMEOUT_MAX);
+}
+
+static const struct kernel_param_ops mon_timeout_ops = {
+	.set = mon_set_timeout,
+	.get = param_get_uint,
+};
+module_param_cb(open_timeout, &mon_timeout_ops, &open_timeout, 0644);
+__MODULE_PARM_TYPE(open_timeout, "uint");
+MODULE_PARM_DESC(open_timeout, "Seconds that open waits for the *MONITOR service, 1 to 3600 (default: 60)");
+
 /* Not a mutex: its two calls are a twentieth of what a small read takes. */
 static bool mon_trylock_reads(struct mon_device *dev)
 {
@@ -55,7 +72,7 @@ static int mon_open(struct inode *inode, struct file *file)
 
 	if (test_and_set_bit_lock(0, &dev->busy))
 		return -EBUSY;
-	rc = mon_connect(dev, mon_open_timeout());
+	rc = mon_connect(dev, READ_ONCE(open_timeout));
 	if (rc) {
 		clear_bit_unlock(0, &dev->busy);
 		return rc;

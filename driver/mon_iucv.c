@@ -15,6 +15,14 @@
 
 #include "mon_device.h"
 
+struct mon_device mon_device = {
+	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.readers),
+	.lock = __SPIN_LOCK_UNLOCKED(mon_device.lock),
+	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.wait),
+	.sever_code = -1,
+	.reply_code = -1,
+};
+
 static u8 mon_service[] = "*MONITOR";
 /* IPUSER of our own sever. */
 static u8 mon_goodbye[MON_IPUSER_SIZE] = { [0 ... MON_IPUSER_SIZE - 1] = 0xff };

@@ -15,34 +15,10 @@
 #include "mon_device.h"
 
 #define MON_NAME_SIZE 8
-#define MON_TIMEOUT_MAX 3600
 
 static char mondcss[MON_NAME_SIZE + 1] = "MONDCSS";
 module_param_string(mondcss, mondcss, sizeof(mondcss), 0444);
 MODULE_PARM_DESC(mondcss, "Name of the monitor DCSS (default: MONDCSS)");
-
-static unsigned int open_timeout = 60;
-
-static int mon_set_timeout(const char *text, const struct kernel_param *param)
-{
-	return param_set_uint_minmax(text, param, 1, MON_TIMEOUT_MAX);
-}
-
-static const struct kernel_param_ops mon_timeout_ops = {
-	.set = mon_set_timeout,
-	.get = param_get_uint,
-};
-module_param_cb(open_timeout, &mon_timeout_ops, &open_timeout, 0644);
-__MODULE_PARM_TYPE(open_timeout, "uint");
-MODULE_PARM_DESC(open_timeout, "Seconds that open waits for the *MONITOR service, 1 to 3600 (default: 60)");
-
-struct mon_device mon_device = {
-	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.readers),
-	.lock = __SPIN_LOCK_UNLOCKED(mon_device.lock),
-	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.wait),
-	.sever_code = -1,
-	.reply_code = -1,
-};
 
 static struct miscdevice mon_misc = {
 	.name = "monreader",
@@ -50,16 +26,6 @@ static struct miscdevice mon_misc = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.groups = mon_groups,
 };
-
-/**
- * mon_open_timeout() - parameter open_timeout
- *
- * Return: seconds, 1 to 3600.
- */
-unsigned int mon_open_timeout(void)
-{
-	return READ_ONCE(open_timeout);
-}
 
 /* IPUSER of CONNECT: version 1, sample and event data, shared mode, the segment. */
 static void __init mon_connect_data(u8 data[MON_IPUSER_SIZE])
