@@ -130,7 +130,7 @@ static void paging_state(struct cp *cp, struct state *s)
 		memset(paging, 0, sizeof(*paging));
 }
 
-const struct cp_part paging_part = {
+const struct cp_part page_part = {
 	.init = paging_init,
 	.fini = paging_fini,
 	.reset = paging_reset,
