@@ -93,6 +93,7 @@ run objects make --no-print-directory -s -j "$(nproc)" objects
 run floors env PYTHONPATH=harness "$python" ci/floors.py build/plain
 report circles env PYTHONPATH=harness "$python" ci/floors.py --circles build/plain
 run version "$python" ci/version.py
+run pages "$python" ci/pages.py
 report translations env PYTHONPATH=harness "$python" ci/translations.py
 report mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check
 run driver env PYTHONPATH=harness "$python" -m zvmlab.build.driverlint
