@@ -33,14 +33,14 @@ _END_OF_FILE = b"\x04"
 
 def add_commands(commands: Any) -> None:
     """console."""
-    made = top_command(
+    parser = top_command(
         commands,
         "console",
         "  zvmlab console --iucv\n"
         "  zvmlab console --iucv test --terminal lnxhvc3 --user OPERATOR\n"
         "  echo 'uname -r; exit' | zvmlab console --iucv test",
     )
-    made.add_argument(
+    parser.add_argument(
         "--iucv",
         nargs="?",
         const="",
@@ -48,7 +48,7 @@ def add_commands(commands: Any) -> None:
         metavar="GUEST",
         help="name of the guest whose hvc_iucv has the terminal (default: the only running guest)",
     )
-    made.add_argument(
+    parser.add_argument(
         "--terminal",
         choices=["lnxhvc", *(f"lnxhvc{number}" for number in range(TERMINALS))],
         default=DEFAULT,
@@ -56,13 +56,13 @@ def add_commands(commands: Any) -> None:
         help=f"lnxhvc0 to lnxhvc{TERMINALS - 1}, /dev/hvc0 to /dev/hvc{TERMINALS - 1} in the guest;"
         " lnxhvc is the first free one (default: %(default)s)",
     )
-    made.add_argument(
+    parser.add_argument(
         "--user",
         default=USER,
         metavar="NAME",
         help="user ID to connect with (default: %(default)s)",
     )
-    made.set_defaults(command=run_console)
+    parser.set_defaults(command=run_console)
 
 
 def run_console(arguments: argparse.Namespace) -> int:

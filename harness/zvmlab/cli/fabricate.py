@@ -21,14 +21,14 @@ MONWRITE, STREAM = FORMATS = ("monwrite", "stream")
 
 def add_commands(commands: Any) -> None:
     """fabricate."""
-    made = top_command(
+    parser = top_command(
         commands,
         "fabricate",
         "  zvmlab fabricate --workload examples/busy-day.json --out day.monwrite\n"
         "  zvmlab fabricate --workload examples/storm.json --format stream --out - | monread -",
     )
-    add = made.add_argument
-    workload_option(made, "description of the system (docs/fabricate.md)")
+    add = parser.add_argument
+    workload_option(parser, "description of the system (docs/fabricate.md)")
     add("--out", required=True, metavar="FILE", help="output file; - is standard output")
     add(
         "--format",
@@ -45,8 +45,8 @@ def add_commands(commands: Any) -> None:
         help="lay out a record as this saved page of IBM's z/VM Monitor Records says; may be "
         "repeated",
     )
-    hours_option(made)
-    made.set_defaults(command=run_fabricate)
+    hours_option(parser)
+    parser.set_defaults(command=run_fabricate)
 
 
 @contextlib.contextmanager

@@ -58,7 +58,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_arm(actions: Any) -> None:
-    made = command(
+    parser = command(
         actions,
         "arm",
         "arm a rule, or the rules of a file, and print their numbers",
@@ -66,7 +66,7 @@ def _add_arm(actions: Any) -> None:
         "  zvmlab fault arm iucv.connect rc 11 --name '*MONITOR' --nth 2\n"
         "  zvmlab fault arm monitor.message corrupt 0xff --offset 4 --probability 0.1",
     )
-    add = made.add_argument
+    add = parser.add_argument
     add("point", nargs="?", metavar="POINT", help="where to fail; 'zvmlab faults' lists the points")
     add("kind", nargs="?", metavar="KIND", help="how to fail")
     add(
@@ -89,7 +89,7 @@ def _add_arm(actions: Any) -> None:
             add(f"--{field.name}", metavar="NAME", help=_help(field))
         elif field.filter:
             add(f"--{field.name}", type=_number, metavar="N", help=_help(field))
-    when = made.add_mutually_exclusive_group()
+    when = parser.add_mutually_exclusive_group()
     when.add_argument("--nth", type=_number, metavar="N", help="fire at the Nth call only")
     when.add_argument("--every", type=_number, metavar="N", help="fire at every Nth call")
     when.add_argument(
@@ -106,8 +106,8 @@ def _add_arm(actions: Any) -> None:
         help="fire at most N times (default: no limit)",
     )
     add("--file", type=Path, metavar="FILE", help="arm the rules of this JSON file")
-    running_option(made)
-    made.set_defaults(command=run_arm)
+    running_option(parser)
+    parser.set_defaults(command=run_arm)
 
 
 def _help(field: fault_points.FaultField) -> str:

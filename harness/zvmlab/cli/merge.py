@@ -20,13 +20,13 @@ _NEEDED_FOR_TESTS = {"jinja2": "python3-jinja2", "pytest": "python3-pytest"}
 
 def add_commands(commands: Any) -> None:
     """merge."""
-    made = top_command(
+    parser = top_command(
         commands,
         "merge",
         "  zvmlab merge zvmlab-sweep/read-one-set-*-of-8 --output whole\n"
         "  zvmlab merge shard-*/results.jsonl --output build/report",
     )
-    made.add_argument(
+    parser.add_argument(
         "results",
         nargs="+",
         type=Path,
@@ -34,14 +34,14 @@ def add_commands(commands: Any) -> None:
         help=f"results of sweep, diff, make fuzz or the tests: {NAME}, or its folder;"
         " the last complete results of a shard count",
     )
-    made.add_argument(
+    parser.add_argument(
         "--output",
         type=Path,
         default=Path("zvmlab-merged"),
         metavar="DIR",
         help="folder for the reports (default: zvmlab-merged)",
     )
-    made.set_defaults(command=run_merge)
+    parser.set_defaults(command=run_merge)
 
 
 def _read(path: Path) -> Results:

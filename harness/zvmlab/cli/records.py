@@ -21,13 +21,13 @@ from zvmlab.mondata.records import DOMAINS
 
 def add_commands(commands: Any) -> None:
     """records."""
-    made = top_command(
+    parser = top_command(
         commands,
         "records",
         "  zvmlab records\n  zvmlab records user\n  zvmlab records 0 1\n"
         "  zvmlab records 1 9 --release 6.2",
     )
-    add = made.add_argument
+    add = parser.add_argument
     add(
         "domain",
         nargs="?",
@@ -36,14 +36,14 @@ def add_commands(commands: Any) -> None:
     )
     add("record", nargs="?", type=int, metavar="RECORD", help="number of a record of this domain")
     add("--release", metavar="V.R", help="only facts known for this release, such as 5.3")
-    how = made.add_mutually_exclusive_group()
+    how = parser.add_mutually_exclusive_group()
     json_option(how)
     how.add_argument(
         "--markdown",
         action="store_true",
         help="print the complete catalogue, as in docs/records.md",
     )
-    made.set_defaults(command=run_records)
+    parser.set_defaults(command=run_records)
 
 
 def _domain(text: str) -> int:

@@ -19,18 +19,18 @@ _SECONDS = 60.0
 
 def add_commands(commands: Any) -> None:
     """redeliver."""
-    made = top_command(
+    parser = top_command(
         commands,
         "redeliver",
         "  zvmlab redeliver capture\n"
         "  zvmlab redeliver --monwrite monitor.data --pace max\n"
         "  zvmlab redeliver --monwrite monitor.data --pace 60 --guest g1a2b3",
     )
-    made.add_argument(
+    parser.add_argument(
         "file", type=Path, metavar="FILE", help="a stream of /dev/monreader, or a MONWRITE file"
     )
-    add = made.add_argument
-    monwrite_option(made)
+    add = parser.add_argument
+    monwrite_option(parser)
     add(
         "--pace",
         default="original",
@@ -38,7 +38,7 @@ def add_commands(commands: Any) -> None:
         help="deliver in original time, N times faster, or as fast as possible"
         " (default: original)",
     )
-    running_option(made)
+    running_option(parser)
     add(
         "--timeout",
         type=seconds,
@@ -46,7 +46,7 @@ def add_commands(commands: Any) -> None:
         metavar="S",
         help=f"time limit for a reader to connect, and to reply (default: {_SECONDS:g})",
     )
-    made.set_defaults(command=run_redeliver)
+    parser.set_defaults(command=run_redeliver)
 
 
 def _number(text: str, most: float) -> float | None:

@@ -12,15 +12,15 @@ from zvmlab.cli.options import top_command, trace_argument
 
 def add_commands(commands: Any) -> None:
     """replay."""
-    made = top_command(
+    parser = top_command(
         commands,
         "replay",
         "  zvmlab replay run/trace.jsonl\n"
         "made by\n"
         "  zvmlab run --trace-data full --keep run -- cat /proc/sysinfo",
     )
-    trace_argument(made)
-    made.set_defaults(command=run_replay)
+    trace_argument(parser)
+    parser.set_defaults(command=run_replay)
 
 
 def run_replay(arguments: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ def add_commands(commands: Any) -> None:
     listing = top_command(commands, "scenarios", "  zvmlab scenarios")
     listing.set_defaults(command=run_scenarios)
 
-    made = top_command(
+    parser = top_command(
         commands,
         "sweep",
         "  zvmlab sweep read-one-set\n"
@@ -41,17 +41,17 @@ def add_commands(commands: Any) -> None:
         "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab\n"
         "  zvmlab sweep read-one-set --seed 7 --shard 2/8",
     )
-    add = made.add_argument
+    add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="a name from 'zvmlab scenarios', or FILE.py:NAME")
-    kernel_option(made)
-    driver_option(made)
+    kernel_option(parser)
+    driver_option(parser)
     add(
         "--params",
         metavar="TEXT",
         help="parameters of the driver (default for zvmlab's: open_timeout=1)",
     )
-    backend_option(made)
-    seed_option(made, "sweep")
+    backend_option(parser)
+    seed_option(parser, "sweep")
     add(
         "--point",
         action="append",
@@ -72,11 +72,11 @@ def add_commands(commands: Any) -> None:
         metavar="DIR",
         help="folder for results (default: zvmlab-sweep/SCENARIO; with --shard …-I-of-N)",
     )
-    shard_option(made, "faults")
-    how = made.add_mutually_exclusive_group()
+    shard_option(parser, "faults")
+    how = parser.add_mutually_exclusive_group()
     how.add_argument("--resume", action="store_true", help="continue an interrupted sweep")
     how.add_argument("--fresh", action="store_true", help="start an interrupted sweep again")
-    made.set_defaults(command=run_sweep)
+    parser.set_defaults(command=run_sweep)
 
 
 def run_scenarios(_arguments: argparse.Namespace) -> int:

@@ -27,22 +27,22 @@ _END_SECONDS = 60.0
 
 def add_commands(commands: Any) -> None:
     """top."""
-    made = top_command(
+    parser = top_command(
         commands,
         "top",
         "  zvmlab top\n  zvmlab top --guest g1a2b3\n"
         "  zvmlab top --monwrite monitor.data --every 0.2",
     )
-    add = made.add_argument
+    add = parser.add_argument
     add("file", nargs="?", type=Path, metavar="FILE", help="a recording (default: a running guest)")
-    monwrite_option(made)
-    running_option(made)
+    monwrite_option(parser)
+    running_option(parser)
     add("--release", default="5.3", metavar="V.R", help="release of z/VM (default: 5.3)")
     add(
         "--every", type=float, default=0.0, metavar="S",
         help="for a file: seconds between intervals (default: as fast as it is read)",
     )  # fmt: skip
-    made.set_defaults(command=run_top)
+    parser.set_defaults(command=run_top)
 
 
 def program(progress: Progress) -> Path:
