@@ -177,7 +177,7 @@ prepare: setup-check ##+ develop: build QEMU and fetch the guest kernels into th
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
-check: $(if $(TESTS),check-some,check-all) ## test: show every requirement: core, harness, guests; TESTS='-k overflow', or --lf: only these
+check: $(if $(TESTS),check-$(if $(filter affected,$(TESTS)),affected,some),check-all) ## test: show every requirement: core, harness, guests; TESTS='-k overflow', or --lf: only these; TESTS=affected: what differs from BASE
 
 # Where the time of a run goes, a line for each step.
 TIMES ?= $(BUILD)/times
@@ -209,6 +209,10 @@ check-some: setup-check
 	$(Q)$(MAKE) --no-print-directory check-names
 	$(Q)$(MAKE) --no-print-directory prepare $(SERVER)
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) $(GUESTS) $(REPORT) $(TESTS)
+
+.PHONY: check-affected
+check-affected: setup-check
+	+$(Q)$(HARNESS) ci/affected.py $(BASE:%=--base %) --make $(MAKE) --build $(BUILD) --jobs $(JOBS)
 
 .PHONY: check-full
 check-full: ## test: all tests on all kernels, with both drivers, in both emulators, and what takes long
