@@ -150,7 +150,7 @@ help: ## use: list the targets; ALL=1: also those that few need
 		sed -n "s/^\([a-z0-9-]*\):.*##$(if $(ALL),+\?) $$group: \(.*\)/\1|\2/p" $(MAKEFILE_LIST) | \
 			while IFS='|' read -r target text; do printf '  %-16s %s\n' "$$target" "$$text"; done; \
 	done
-	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  ROUNDS=n  LOAD=n  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -235,6 +235,11 @@ check-e2e: setup-check prepare ## test: tests in guests; TESTS='-k overflow' for
 check-qemu-next: ##+ test: build the next version of QEMU, sid's, and test guests in it; TESTS, KERNELS as usual
 	$(Q)ZVMLAB_QEMU_VERSION=11.1 $(MAKE) --no-print-directory check-e2e BACKEND=qemu \
 		TESTS="$(or $(TESTS),tests/e2e)"
+
+.PHONY: check-stress
+check-stress: setup-check prepare ##+ test: run random halves of the tests in guests beside busy programs, in random order; ROUNDS=n, SEED=n, LOAD=n
+	$(Q)$(HARNESS) tests/stress.py $(SEED:%=--seed %) $(ROUNDS:%=--rounds %) $(LOAD:%=--load %) -- \
+		$(PYTHON) -m pytest -p zvmlab.pytest_plugin $(GUESTS) tests/e2e
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
 .PHONY: check-debug

@@ -268,6 +268,17 @@ def test_test_that_is_never_in_the_other_emulator_is_one_sentence(
     assert [line for line in result.outlines if "no such test is marked representative" in line]
 
 
+def test_random_half_is_the_same_with_the_same_seed(suite: Fake, pytester: pytest.Pytester) -> None:
+    def run_of(*options: str) -> list[str]:
+        result = _run(suite, pytester, "--collect-only", "-q", *options, "test_many.py")
+        return [line for line in result.outlines if "::" in line]
+
+    every, first, again = (run_of(*o) for o in ((), ("--random-half=7",), ("--random-half=7",)))
+    assert first == again and len(first) == len(set(first)) == 48 == len(every) // 2
+    assert set(first) < set(every) and first != [name for name in every if name in first]
+    assert run_of("--random-half=8") != first
+
+
 def test_own_rules_keep_many_tests_in_each_pair() -> None:
     """What the rules of this tree leave: enough of each kernel with each driver and emulator."""
     command = [sys.executable, "-m", "pytest", "-p", "zvmlab.pytest_plugin", "--collect-only", "-q"]

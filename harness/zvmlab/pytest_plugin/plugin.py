@@ -180,6 +180,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     The tests marked full go, unless they were asked for; with --short, what its rules leave.
     """
     speeds.choose(config, items)
+    speeds.shuffle(config, items)
     for item in items:
         kernel = _kernel_of(item)
         if kernel is None:

@@ -10,6 +10,7 @@ Whatever is left is counted, told at the end, and part of the report.
 from __future__ import annotations
 
 import fnmatch
+import random
 import re
 import tomllib
 import zlib
@@ -189,6 +190,12 @@ def add_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "--short",
         action="store_true",
         help="run the tests that the rules of the ini value speeds choose; --full runs all",
+    )
+    group.addoption(
+        "--random-half",
+        metavar="SEED",
+        type=int,
+        help="run a half of the tests, in an order that is random, too; the seed repeats both",
     )
     parser.addini("speeds", "TOML file that says what --short runs (docs/running-tests.md)")
 
@@ -384,6 +391,20 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     if left:
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
+
+
+def shuffle(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave a random half of the tests in a random order, if that is asked for."""
+    seed = config.getoption("--random-half")
+    if seed is None:
+        return
+    # Every worker of pytest-xdist must come to the same, and files are not found in any fixed order.
+    mixed = sorted(items, key=lambda item: item.nodeid)
+    random.Random(seed).shuffle(mixed)
+    half = (len(mixed) + 1) // 2
+    if mixed[half:]:
+        config.hook.pytest_deselected(items=mixed[half:])
+    items[:] = mixed[:half]
 
 
 def _takes_kernel(

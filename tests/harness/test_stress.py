@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Rounds of tests beside busy programs: tests/stress.py."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from zvmlab.base.tree import TREE
+
+COMMAND = """
+import os, sys
+(half,) = [word for word in sys.argv if word.startswith("--random-half=")]
+parent = os.getppid()
+busy = []
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        stat = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
+        if int(stat[1]) == parent and int(pid) != os.getpid():
+            busy.append(pid)
+    except OSError:
+        pass
+print(half, len(busy))
+sys.exit(half.endswith("=5"))
+"""
+
+
+def test_each_round_has_a_seed_and_busy_programs(tmp_path: Path) -> None:
+    """The middle one of three fails; nothing is left that computes."""
+    (tmp_path / "command.py").write_text(COMMAND, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(TREE / "tests/stress.py"), "--seed", "4", "--rounds", "3"]
+        + ["--load", "2", "--", sys.executable, str(tmp_path / "command.py")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("--")] == [
+        f"--random-half={seed} 2" for seed in (4, 5, 6)
+    ]
+    assert lines[-1] == "stress: seed 5 failed; again: make check-stress SEED=5 ROUNDS=1"
+    assert done.returncode == 1

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Tests beside busy programs, again and again, in random order: ``make check-stress``.
+
+Each round runs a half of what `make check` runs in guests, chosen and ordered by its seed.  What
+fails is told with the seed, which repeats it: ``make check-stress SEED=n ROUNDS=1``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+ROUNDS = 3
+_SPIN = "while True: pass"
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many programs that do nothing but compute."""
+    with contextlib.ExitStack() as undo:
+        for _ in range(count):
+            program = subprocess.Popen([sys.executable, "-c", _SPIN])
+            undo.callback(program.wait)
+            undo.callback(program.kill)
+        yield
+
+
+def rounds(command: Sequence[str], seed: int, count: int) -> list[int]:
+    """Run *command* with the seeds from *seed* on; those that failed."""
+    failed = []
+    for number in range(seed, seed + count):
+        print(f"stress: seed {number}", flush=True)
+        if subprocess.run([*command, f"--random-half={number}"], check=False).returncode:
+            failed.append(number)
+    return failed
+
+
+def main() -> int:
+    """The command; what follows -- runs the tests."""
+    parser = argparse.ArgumentParser(description="Run tests beside busy programs.")
+    parser.add_argument("--seed", type=int, help="of the first round (default: a random one)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    load = 6 * len(os.sched_getaffinity(0))
+    parser.add_argument("--load", type=int, default=load, help=f"busy programs (default: {load})")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    with busy(options.load):
+        failed = rounds(options.command, seed, options.rounds)
+    for number in failed:
+        print(f"stress: seed {number} failed; again: make check-stress SEED={number} ROUNDS=1")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
