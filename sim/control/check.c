@@ -10,7 +10,7 @@
 
 static const struct ctl_member no_members[] = { { .name = NULL } };
 
-/* Where a value stands, for messages: "elements[3].data". */
+/* The position of a value, for messages: "elements[3].data". */
 struct place {
 	const struct place *in;
 	const char *name;	/* or NULL: item @index */

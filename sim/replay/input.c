@@ -385,7 +385,7 @@ static void disk_completes(struct replay *r, const json_t *record, const union i
 	disk_complete(r->cp, in->disk_complete.number);
 }
 
-/* What gives the core each input.  The members have been read and checked. */
+/* The functions that give the core its inputs.  The members have been read and checked. */
 static replay_give *const gives[INPUTS] = {
 	[INPUT_reset] = reset,
 	[INPUT_reset_cpu] = reset_cpu,

@@ -36,7 +36,7 @@ static void set_number(void *at, size_t size, uint64_t number)
 	*(uint64_t *)at = number;
 }
 
-/* What lasts as long as @given. */
+/* Memory that lives as long as @given. */
 static void *keep(struct given *given, void *memory)
 {
 	assert(given->count < MAX_KEPT);

@@ -166,7 +166,7 @@ static bool fault_instead(struct iucv_caller *by, struct iucv_path *path,
 	}
 }
 
-/* What a fault does to a function that has been carried out. */
+/* The fault's effect on a function that was carried out. */
 static void fault_after(const struct iucv_caller *by, enum iucv_function function,
 			struct iucv_parm *parm, const struct fault_action *action,
 			const struct iucv_result *result)

@@ -60,7 +60,7 @@ static void trace_event(struct cp *cp, const struct iucv_user *user,
 	trace_bytes(cp, "event", image, sizeof(image));
 }
 
-/* What a peer is told is damaged and doubled as the guest's interruptions are. */
+/* A peer's events are damaged and doubled like the guest's interruptions. */
 static void fill_host(const struct iucv_user *user, struct iucv_node *node,
 		      struct iucv_event *event)
 {
@@ -82,7 +82,7 @@ static void fill_host(const struct iucv_user *user, struct iucv_node *node,
 	event->answer = answer;
 }
 
-/* What CP's own services do belongs to the event's record; a peer's calls have their own. */
+/* Actions of CP's own services belong to the event's record; a peer's calls have their own. */
 static void deliver(struct cp *cp, struct iucv_user *user)
 {
 	struct iucv_node *node = iucv_event_first(user, TYPES_ALL);

@@ -63,7 +63,7 @@ struct iucv_result iucv_send(const struct iucv_caller *by, struct iucv_parm *par
 	return iucv_cc(0);
 }
 
-/* What the interruption would say, instead of it. */
+/* Report the contents of the interruption instead of presenting it. */
 struct iucv_result iucv_describe(const struct iucv_caller *by, struct iucv_parm *parm)
 {
 	struct iucv_user *user = by->user;

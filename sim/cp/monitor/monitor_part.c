@@ -10,7 +10,7 @@
 #include "monitor_private.h"
 #include "zvmlab/state.h"
 
-/* As QUERY MONITOR shows them on a system where nothing has been set. */
+/* The settings of a system where nothing was set, as QUERY MONITOR shows them. */
 static const struct mon_settings default_settings[2] = {
 	[false] = {
 		.domains = MON_DOMAIN_BIT(MON_MONITOR) | MON_DOMAIN_BIT(MON_SYSTEM),

@@ -128,7 +128,7 @@ unsigned int page_in(struct cp *cp, uint64_t addr, uint32_t pages, uint16_t to)
 	return completed;
 }
 
-/* What has been made pending stays so; an initial interruption that is held ends with its CPU. */
+/* Pending interruptions stay; a held initial interruption ends with its CPU. */
 static void forget_faults(struct cp *cp, unsigned int cpu)
 {
 	struct paging *paging = cp->paging;

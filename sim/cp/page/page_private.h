@@ -31,7 +31,7 @@ void page_forget(struct cp *cp, struct page_out *page);
 void page_tell(struct cp *cp, const char *what, unsigned int cpu, uint32_t fault);
 
 /* page_fault.c, for page_part.c */
-/** What zvmlab/external.h asks of a part. */
+/** The functions of zvmlab/external.h for the parts. */
 bool page_external_pending(const struct cp *cp, unsigned int cpu);
 void page_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
 /** Forget the handshake of CPU @cpu, and faults of which it has told and that still wait. */
