@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding records and fields in the catalogue; names of its values. */
+/* The tables of the catalogue; finding fields; names of their values. */
 #include "catalogue_private.h"
 #include "monrec_private.h"
 
@@ -35,39 +35,15 @@ const struct monrec_layout *monrec_header(void)
 	return &header;
 }
 
-const struct monrec_layout *monrec_layout(unsigned int domain, unsigned int number)
+const struct monrec_layout *monrec_table_layout(unsigned int domain, unsigned int number)
 {
-	const struct monrec_layout *layout = monrec_page_layout(domain, number);
+	const struct monrec_layout *layout;
 
-	if (layout)
-		return layout;
 	if (domain >= COUNT(domains) || number >= domains[domain]->count)
 		return NULL;
 	layout = &domains[domain]->layouts[number];
 	assert(!layout->name || (layout->domain == domain && layout->number == number));
 	return layout->name ? layout : NULL;
-}
-
-const struct monrec_layout *monrec_layout_next(const struct monrec_layout *layout)
-{
-	unsigned int domain = layout ? layout->domain : 0;
-	unsigned int number = layout ? layout->number + 1u : 0;
-
-	for (; domain < COUNT(domains); domain++, number = 0)
-		for (; number <= MONREC_LAST_NUMBER; number++)
-			if (monrec_layout(domain, number))
-				return monrec_layout(domain, number);
-	return NULL;
-}
-
-const struct monrec_layout *monrec_layout_named(const char *name)
-{
-	const struct monrec_layout *layout = NULL;
-
-	while ((layout = monrec_layout_next(layout)))
-		if (strcasecmp(layout->name, name) == 0)
-			return layout;
-	return NULL;
 }
 
 const struct monrec_field *monrec_field(const struct monrec_layout *layout, const char *name,

@@ -83,12 +83,13 @@ struct monrec_reader {
 
 static_assert(sizeof(struct monrec_reader) < 16384, "as the header promises");
 
-/* reader.c: items; a set is given up, and where reading goes on then */
+/* queue.c: items; a set is left, or given up, and where reading goes on then */
 struct monrec_item *monrec_push(struct monrec_reader *r, enum monrec_item_kind kind,
 				uint64_t offset);
 void monrec_violation(struct monrec_reader *r, enum monrec_rule rule, uint64_t offset,
 		      uint64_t value0, uint64_t value1);
 void monrec_begin_set(struct monrec_reader *r, uint64_t offset);
+void monrec_leave_set(struct monrec_reader *r, enum monrec_state next);
 void monrec_lose(struct monrec_reader *r, int error, enum monrec_state next);
 
 /* source.c */
@@ -113,6 +114,9 @@ void monrec_record_step(struct monrec_reader *r);
 
 /* The highest number of a record that has a layout. */
 #define MONREC_LAST_NUMBER 127u
+
+/* catalogue.c: the layout in a table; NULL: none has it */
+const struct monrec_layout *monrec_table_layout(unsigned int domain, unsigned int number);
 
 /* page.c: the layout of a page that was added; NULL: none was */
 const struct monrec_layout *monrec_page_layout(unsigned int domain, unsigned int number);

@@ -132,16 +132,43 @@ static unsigned int split(char *line, char **words, unsigned int count)
 	return found;
 }
 
+const struct monrec_layout *monrec_page_layout(unsigned int domain, unsigned int number)
+{
+	for (unsigned int i = page_count; i > 0; i--)
+		if (pages[i - 1].layout.domain == domain && pages[i - 1].layout.number == number)
+			return &pages[i - 1].layout;
+	return NULL;
+}
+
+/* What is known of a record so far. */
+static const struct monrec_layout *known_layout(unsigned int domain, unsigned int number)
+{
+	const struct monrec_layout *layout = monrec_page_layout(domain, number);
+
+	return layout ? layout : monrec_table_layout(domain, number);
+}
+
+static const struct monrec_field *field_like(const struct monrec_layout *layout, const char *name,
+					     unsigned int len)
+{
+	for (unsigned int i = 0; layout && i < layout->field_count; i++)
+		if (layout->fields[i].type != MONREC_BYTES && layout->fields[i].len == len &&
+		    strcmp(layout->fields[i].name, name) == 0)
+			return &layout->fields[i];
+	return NULL;
+}
+
 /* The type of the field of this name in another record, or that of IBM's word and the length. */
 static uint8_t type_of(const char *word, const char *name, unsigned int len)
 {
-	const struct monrec_layout *layout = NULL;
+	for (unsigned int i = 0; i < MONREC_DOMAINS * (MONREC_LAST_NUMBER + 1); i++) {
+		const struct monrec_field *field =
+			field_like(known_layout(i / (MONREC_LAST_NUMBER + 1),
+						i % (MONREC_LAST_NUMBER + 1)), name, len);
 
-	while ((layout = monrec_layout_next(layout)))
-		for (unsigned int i = 0; i < layout->field_count; i++)
-			if (layout->fields[i].type != MONREC_BYTES &&
-			    layout->fields[i].len == len && strcmp(layout->fields[i].name, name) == 0)
-				return layout->fields[i].type;
+		if (field)
+			return field->type;
+	}
 	if (strcasecmp(word, "bitstring") == 0)
 		return len <= 8 ? MONREC_BITS : MONREC_BYTES;
 	if (len != 1 && len != 2 && len != 4 && len != 8)
@@ -302,7 +329,7 @@ static void free_page(struct page *page)
 
 static bool fill(struct page *page, const struct parse *p)
 {
-	const struct monrec_layout *known = monrec_layout(p->domain, p->number);
+	const struct monrec_layout *known = known_layout(p->domain, p->number);
 	const unsigned int fields = known ? known->field_count : 0;
 	const unsigned int lengths = known ? known->length_count : 0;
 
@@ -331,14 +358,6 @@ static bool fill(struct page *page, const struct parse *p)
 		.variable = p->variable || (known && known->variable),
 	};
 	return true;
-}
-
-const struct monrec_layout *monrec_page_layout(unsigned int domain, unsigned int number)
-{
-	for (unsigned int i = page_count; i > 0; i--)
-		if (pages[i - 1].layout.domain == domain && pages[i - 1].layout.number == number)
-			return &pages[i - 1].layout;
-	return NULL;
 }
 
 unsigned int monrec_add_page(const char *text, size_t len, char *err, size_t errlen)

@@ -34,55 +34,6 @@ void monrec_give_frames(struct monrec_reader *reader, bool give)
 	reader->give_frames = give;
 }
 
-struct monrec_item *monrec_push(struct monrec_reader *r, enum monrec_item_kind kind,
-				uint64_t offset)
-{
-	struct monrec_item *item;
-
-	assert(r->queued < MONREC_QUEUE);
-	item = &r->queue[r->queued++];
-	memset(item, 0, sizeof(*item));
-	item->kind = kind;
-	item->at.set = r->set;
-	item->at.offset = offset;
-	item->at.element = r->element_number;
-	item->at.record = r->record_number;
-	item->element = r->element;
-	return item;
-}
-
-void monrec_violation(struct monrec_reader *r, enum monrec_rule rule, uint64_t offset,
-		      uint64_t value0, uint64_t value1)
-{
-	struct monrec_item *item = monrec_push(r, MONREC_VIOLATION, offset);
-
-	item->rule = rule;
-	item->value[0] = value0;
-	item->value[1] = value1;
-}
-
-void monrec_begin_set(struct monrec_reader *r, uint64_t offset)
-{
-	const bool suspended = r->seen.suspended;
-
-	/* leave_set() has seen to that. */
-	assert(r->element_number == 0 && r->record_number == 0);
-	r->set++;
-	r->seen = (struct monrec_seen){ .suspended = suspended };
-	monrec_push(r, MONREC_SET, offset);
-	r->state = MONREC_AT_ELEMENT;
-}
-
-/* Between sets there is no element. */
-static void leave_set(struct monrec_reader *r, enum monrec_state next)
-{
-	r->element_number = 0;
-	r->record_number = 0;
-	memset(&r->element, 0, sizeof(r->element));
-	r->have = 0;
-	r->state = next;
-}
-
 void monrec_restart(struct monrec_reader *reader)
 {
 	reader->taken = 0;
@@ -90,22 +41,14 @@ void monrec_restart(struct monrec_reader *reader)
 	reader->seen.suspended = false;
 	reader->at_tail = false;
 	reader->offset = 0;
-	leave_set(reader, MONREC_AT_SET);
-}
-
-void monrec_lose(struct monrec_reader *r, int error, enum monrec_state next)
-{
-	monrec_push(r, MONREC_SET_LOST, r->offset + r->have)->error = error;
-	/* What event data would have followed is not known any more. */
-	r->seen.suspended = false;
-	leave_set(r, next);
+	monrec_leave_set(reader, MONREC_AT_SET);
 }
 
 static void end_set(struct monrec_reader *r)
 {
 	monrec_check_set(r);
 	monrec_push(r, MONREC_SET_END, r->offset);
-	leave_set(r, r->format == MONREC_SAVED ? MONREC_DONE : MONREC_AT_SET);
+	monrec_leave_set(r, r->format == MONREC_SAVED ? MONREC_DONE : MONREC_AT_SET);
 }
 
 /* The 12 bytes of an element have been read. */

@@ -256,7 +256,7 @@ void model_act(struct model *m);
 uint32_t model_user_flags(const struct model_user *config);
 void model_log_on(struct model *m, struct user *user);
 
-/* The next number of the model's own sequence (random.h). */
+/* model_random.c: the next number of the model's own sequence (random.h). */
 uint64_t model_random(struct model *m);
 /* model_load.c: what users want of processors and what they get, in TOD units. */
 void model_load(struct model *m, uint64_t ms);

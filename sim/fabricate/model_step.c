@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A step in time, of at most 15 seconds, during which nothing changes but loads. */
 #include "model_private.h"
-#include "random.h"
 #include "smaller.h"
-
-uint64_t model_random(struct model *m)
-{
-	return random_next(&m->random);
-}
 
 /* The next moment at which something ends or happens: an interval, an action, a step. */
 static uint64_t next_moment(const struct model *m)

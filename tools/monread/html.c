@@ -6,10 +6,6 @@
 
 #include "quantity.h"
 
-const char *const html_event_names[EVENT_KINDS] = {
-	"logons", "logoffs", "processors", "devices", "MONITOR commands", "suspensions",
-};
-
 static const char style[] =
 	":root{color-scheme:light dark;--ground:#fff;--raised:#f4f5f7;--line:#d5d9df;"
 	"--text:#1b2027;--faint:#5c6675;--gap:#f6c6c2;--s0:#2f6fd0;--s1:#c2571a;--s2:#178a8a;"
@@ -53,28 +49,6 @@ static const char style[] =
 	"@media(max-width:600px){body{padding:0 10px 30px}.plot{height:180px;margin-left:46px}"
 	".plot .more{display:none}th,td{padding:4px 6px}table{font-size:13px}"
 	".bar{width:25%}}\n";
-
-void html_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(*text, out);
-		}
-	}
-}
 
 static double ratio(uint64_t some, uint64_t of)
 {

@@ -13,9 +13,6 @@
 int html_page(FILE *out, const struct activity *f, const char *title,
 	      const struct thresholds *thresholds);
 
-/* Text where markup is: none of it is markup. */
-void html_text(FILE *out, const char *text);
-
 /* A value for each series in each bucket; below 0: there is none. */
 struct chart {
 	const char *id, *title, *unit;
@@ -39,6 +36,8 @@ void html_report(FILE *out, const struct report *report);
 void html_events(FILE *out, const struct activity *f);
 void html_gaps(FILE *out, const struct activity *f);
 
+/* html_text.c; text where markup is: none of it is markup */
+void html_text(FILE *out, const char *text);
 extern const char *const html_event_names[EVENT_KINDS];
 
 #endif

@@ -3,17 +3,12 @@
 #include "monread.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "exit_code.h"
 #include "export.h"
 #include "pass.h"
-
-void complain(const char *what, int error)
-{
-	fflush(stdout);
-	fprintf(stderr, "monread: %s: %s\n", what, strerror(error));
-}
 
 static bool open_sinks(const struct options *options, const struct releases *releases,
 		       struct sinks *sinks)
