@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Floors within a folder of C: who uses whose symbols, against ``ci/layers.toml``.
 
-``floors.py [--circles] OBJECTS [FOLDER]`` reads the object files below OBJECTS (``make objects`` puts them into
-build/plain) and the sources below FOLDER (default: this clone).  It prints a line for each symbol and
-each header of a part that a lower part, or one on the same floor, uses.  With ``--circles`` it prints
-instead a line for each set of files within one part that use each other's symbols.
+``floors.py [--circles] OBJECTS [FOLDER]`` reads the object files below OBJECTS (``make objects`` puts
+them into build/plain) and the sources below FOLDER (default: this clone).  It prints a line for each
+symbol and each header of a part that a lower part, or one on the same floor, uses, and one for each
+circle: a set of files that use each other's symbols, unless the table gives a reason for it.  With
+``--circles`` it prints instead all circles, also those with a reason.
 Exit code: 0 if there is nothing to say, 1 for findings, 2 if the table itself is wrong.
 """
 
@@ -135,6 +136,27 @@ def knots(uses: Mapping[str, Mapping[str, object]]) -> list[list[str]]:
     return sorted(found)
 
 
+def _circles(table: Mapping[str, object], found: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A sentence for each circle without a reason, and for each reason without a circle."""
+    reasons = table.get("circles", [])
+    if not isinstance(reasons, list):
+        raise WrongTable(f"{TABLE}: [[circles]] is not a list")
+    excused: list[list[str]] = []
+    for reason in reasons:
+        if not isinstance(reason, dict) or not reason.get("why") or not reason.get("files"):
+            raise WrongTable(f"{TABLE}: a row of [[circles]] needs files and why")
+        excused.append(sorted(reason["files"]))
+    for circle in found:
+        if list(circle) not in excused:
+            yield (
+                f"{circle[0]}:1: {len(circle)} files use each other: {' '.join(circle)};"
+                f" separate what they share, or give a reason in [[circles]] of {TABLE}"
+            )
+    for files in excused:
+        if files not in [list(circle) for circle in found]:
+            yield f"{TABLE}: [[circles]] has a reason for no circle: {' '.join(files)}"
+
+
 def _line(root: Path, file: str, name: str) -> int:
     """The line where the file first names a symbol."""
     text = (root / file).read_text(encoding="utf-8")
@@ -181,14 +203,15 @@ def check(root: Path, objects: Path, circles: bool) -> list[str]:
         for source in (*module.sources, *module.main)
     ]
     uses = symbols(objects, files)
+    found = knots(uses)
     if circles:
-        return [f"{len(knot)} files use each other: {' '.join(knot)}" for knot in knots(uses)]
+        return [f"{len(knot)} files use each other: {' '.join(knot)}" for knot in found]
     said: list[str] = []
     for folder, levels in table.get("floors", {}).items():
         floors = Floors.of(folder, levels)
         floors.check([name for name in files if name.startswith(f"{folder}/")])
         said += _against(floors, root, uses, folders)
-    return said
+    return said + list(_circles(table, found))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -91,7 +91,6 @@ run reuse reuse lint --quiet
 run layers env PYTHONPATH=harness "$python" ci/layers.py
 run objects make --no-print-directory -s -j "$(nproc)" objects
 run floors env PYTHONPATH=harness "$python" ci/floors.py build/plain
-report circles env PYTHONPATH=harness "$python" ci/floors.py --circles build/plain
 run version "$python" ci/version.py
 run pages "$python" ci/pages.py
 report translations env PYTHONPATH=harness "$python" ci/translations.py

@@ -88,16 +88,51 @@ def test_a_header_of_a_part_above(tmp_path: Path) -> None:
     )
 
 
-def test_files_that_use_each_other_are_named(tmp_path: Path) -> None:
-    """Within one part they may, and make lint shows which do."""
-    files = {
-        "sim/core/low/low.c": "extern int more(void);\nint low(void) { return more(); }\n",
-        "sim/core/low/more.c": "extern int low(void);\nint more(void) { return low(); }\n",
-    }
-    assert _said(tmp_path, files) == (0, [])
-    both = "sim/core/low/low.c sim/core/low/more.c"
-    assert _said(tmp_path, files, "--circles") == (1, [f"2 files use each other: {both}"])
+CIRCLE = {
+    "sim/core/low/low.c": "extern int more(void);\nint low(void) { return more(); }\n",
+    "sim/core/low/more.c": "extern int low(void);\nint more(void) { return low(); }\n",
+}
+BOTH = "sim/core/low/low.c sim/core/low/more.c"
+
+
+def _with_reason(files: str, why: str = "they are one") -> str:
+    quoted = ", ".join(f'"{file}"' for file in files.split())
+    return f'{TABLE}[[circles]]\nfiles = [{quoted}]\nwhy = "{why}"\n'
+
+
+def test_files_that_use_each_other(tmp_path: Path) -> None:
+    code, lines = _said(tmp_path, CIRCLE)
+    assert (code, lines) == (
+        1,
+        [
+            f"sim/core/low/low.c:1: 2 files use each other: {BOTH};"
+            " separate what they share, or give a reason in [[circles]] of ci/layers.toml"
+        ],
+    )
+    assert _said(tmp_path, CIRCLE, "--circles") == (1, [f"2 files use each other: {BOTH}"])
     assert _said(tmp_path / "good", {}, "--circles") == (0, [])
+
+
+def test_a_circle_with_a_reason(tmp_path: Path) -> None:
+    """It has to be that circle: a file more, or a circle that is no more, is said."""
+    table = {"ci/layers.toml": _with_reason(BOTH)}
+    assert _said(tmp_path, CIRCLE | table) == (0, [])
+    assert _said(tmp_path, CIRCLE | table, "--circles")[0] == 1
+    code, lines = _said(tmp_path / "none", table)
+    assert (code, lines) == (
+        1,
+        [f"ci/layers.toml: [[circles]] has a reason for no circle: {BOTH}"],
+    )
+    third = {"sim/core/low/low.c": "extern int third(void);\nint low(void) { return third(); }\n"}
+    third["sim/core/low/third.c"] = "extern int more(void);\nint third(void) { return more(); }\n"
+    code, lines = _said(tmp_path / "third", CIRCLE | table | third)
+    assert (code, len(lines)) == (1, 2)
+    assert "3 files use each other" in lines[0]
+
+
+def test_a_circle_without_a_reason(tmp_path: Path) -> None:
+    code, lines = _said(tmp_path, CIRCLE | {"ci/layers.toml": _with_reason(BOTH, "")})
+    assert (code, lines) == (2, ["ci/layers.toml: a row of [[circles]] needs files and why"])
 
 
 @pytest.mark.parametrize(
