@@ -71,7 +71,7 @@ DOMAINS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=some(60))
+@settings(max_examples=some(60, few=3))
 @given(
     seed=SEED,
     events=EVENTS,
