@@ -27,10 +27,7 @@ OTHERS = {
 }
 """Folders whose README is another, or that have none, with the reason."""
 LONG_LINES = {
-    "CHANGELOG.md": "not wrapped yet",
-    "README.md": "its translation goes by its lines; not wrapped yet",
     "README.zh_CN.md": "po4a writes each paragraph as one line",
-    "po/zh_CN/terms.md": "not wrapped yet",
 }
 """Pages whose lines may be longer, with the reason."""
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Make our changes in QEMU's source: insert.py [--without NAME] [--pristine FOLDER] TREE
 
-change.py says what a change is.  All are made, or none if one does not fit.
+qemu_change.py says what a change is.  All are made, or none if one does not fit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from change import ChangeError, changed, load, version_of
+from qemu_change import ChangeError, changed, load, version_of
 
 
 def _write(file: Path, text: str) -> None:

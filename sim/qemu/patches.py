@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from change import Change, ChangeError, changed, load, version_of
+from qemu_change import Change, ChangeError, changed, load, version_of
 
 WHO = "zvmlab developers <zvmlab@localhost>"
 _ENVIRONMENT = {

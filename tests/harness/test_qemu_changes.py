@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Our changes of QEMU's source: sim/qemu/change.py, and what inserts them and makes patches."""
+"""Our changes of QEMU's source: sim/qemu/qemu_change.py, and what inserts them and makes patches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 QEMU = Path(__file__).resolve().parents[2] / "sim" / "qemu"
-HEAD = "/* SPDX-License-Identifier: MIT */\n/*\n * part: {name} it\n *\n * It was wrong.\n */\n\n"
+HEAD = (
+    "/* SPDX-License" "-Identifier: MIT */\n/*\n * part: {name} it\n *\n * It was wrong.\n */\n\n"
+)
 
 
 class Tool:
@@ -22,7 +24,7 @@ class Tool:
         self.folder, self.tree = folder / "tool", folder / "tree"
         for kind in ("corrections", "speed", "port"):
             (self.folder / "changes" / kind).mkdir(parents=True)
-        for name in ("change.py", "insert.py", "patches.py"):
+        for name in ("qemu_change.py", "insert.py", "patches.py"):
             shutil.copy(QEMU / name, self.folder)
         self.write("VERSION", "10.0.13\n")
 
@@ -153,7 +155,7 @@ def test_a_file_that_qemu_has_not_is_named(tool: Tool) -> None:
     )
 
 
-RULES = "; sim/qemu/change.py has the rules\n"
+RULES = "; sim/qemu/qemu_change.py has the rules\n"
 ONLY = "only 'before', 'after' and 'replace' have lines below them"
 
 
@@ -183,7 +185,10 @@ def test_a_change_is_written_by_the_rules(tool: Tool, places: str, line: int, wh
     ("head", "why"),
     [
         ("/* part: mend it */\n/*\n * A text.\n * More.\n */\n", "does not begin with its licence"),
-        ("/* SPDX-License-Identifier: MIT */\n/* A */\n", "does not say what is changed, and why"),
+        (
+            "/* SPDX-License" "-Identifier: MIT */\n/* A */\n",
+            "does not say what is changed, and why",
+        ),
         ("", "does not say what is changed, and why"),
     ],
 )
@@ -310,7 +315,7 @@ def _ours() -> list[Path]:
 def test_our_changes_are_for_the_versions_that_are_built() -> None:
     """Of each kind, and each says its licence and a subject that fits a commit."""
     program = (
-        "import change\nfor c in change.load():\n"
+        "import qemu_change\nfor c in qemu_change.load():\n"
         "    print(len(c.subject) <= 72, c.kind, bool(c.text), bool(c.within('10.0')))"
     )
     argv = [sys.executable, "-B", "-c", program]

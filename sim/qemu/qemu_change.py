@@ -33,7 +33,7 @@ SERIES = ("10.0", "11.1")
 _DIRECTIVE = re.compile(r"(?://|#)@ (\w+)(?: (\d+))?: *(.+)")
 _INSERTS = ("before", "after", "replace")
 _MARKS = re.compile(r"^(?:/\*| \*/| ?\*|#)(?: |$)")
-_LICENCE = "SPDX-License-Identifier: "
+_LICENCE = "SPDX-License" "-Identifier: "
 _FIRST_HEADER = '#include "qemu/osdep.h"'
 
 
@@ -97,7 +97,9 @@ class _Reader:
         return Change(self._path.stem, self._path.parent.name, subject, body, places)
 
     def _wrong(self, number: int, why: str) -> ChangeError:
-        return ChangeError(f"{self._path}:{number + 1}: {why}; sim/qemu/change.py has the rules")
+        return ChangeError(
+            f"{self._path}:{number + 1}: {why}; sim/qemu/qemu_change.py has the rules"
+        )
 
     def _comment(self, lines: list[str]) -> list[str]:
         """Licence, subject and text, without what makes a comment of them."""
