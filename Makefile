@@ -305,6 +305,5 @@ clean: ## develop: remove what was built in the tree
 distclean: clean ##+ develop: remove also the cache: built QEMU, fetched kernels
 	$(Q)$(HARNESS) -m zvmlab.base.cache remove
 
-.SECONDARY:
 # The copies of the tree that mutants are made in have their own.
 -include $(shell find $(BUILD) \( -path $(BUILD)/mutants -o -path $(BUILD)/docs \) -prune -o -type f -name '*.d' -print 2>/dev/null)
