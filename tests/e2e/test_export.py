@@ -291,7 +291,7 @@ def test_dashboards_have_what_a_guest_exports(
         until(all_there)
         answers = [prometheus.ask(expression, moment[0]) for _, expression in asked]
     assert [expression for (_, expression), answer in zip(asked, answers) if not answer] == []
-    drawn = defaultdict(list)
+    drawn: dict[str, list[tuple[dict[str, str], float]]] = defaultdict(list)
     for (title, _), answer in zip(asked, answers):
         drawn[title] += answer
     exits = {labels.get("command"): value for labels, value in drawn["Exits, the first ten"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,11 @@ def test_guest_is_looked_at_again_if_it_was_asked_something(warm_guest: Guest) -
     warm_guest.settle_again()
     assert warm_guest.control.asked == before
     # The agent's requests come by way of CP, too.
-    for ask in (lambda: warm_guest.cp("QUERY USERID"), lambda: warm_guest.agent.hello()):
+    requests: tuple[Callable[[], object], ...] = (
+        lambda: warm_guest.cp("QUERY USERID"),
+        warm_guest.agent.hello,
+    )
+    for ask in requests:
         ask()
         asked = warm_guest.control.asked
         assert asked > before
