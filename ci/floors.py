@@ -85,9 +85,8 @@ def _names(objects: Path, file: str) -> tuple[set[str], set[str]]:
     return own, {row[0] for row in rows if row[1] == "U"}
 
 
-def symbols(objects: Path, files: Sequence[str]) -> Symbols:
+def symbols(found: Mapping[str, tuple[set[str], set[str]]]) -> Symbols:
     """List users of symbols; of two definitions, that of another folder counts less."""
-    found = {file: _names(objects, file) for file in files}
     owners: dict[str, list[str]] = {}
     for file, (own, _) in found.items():
         for name in own:
@@ -99,6 +98,25 @@ def symbols(objects: Path, files: Sequence[str]) -> Symbols:
             owner = _nearest(file, owners[name])
             mine[owner] = mine.get(owner, frozenset()) | {name}
     return uses
+
+
+def _twice(folders: Folders, found: Mapping[str, tuple[set[str], set[str]]]) -> Iterator[str]:
+    """A sentence for each symbol of which a linker would take the one or the other definition."""
+
+    def below(name: str) -> set[str]:
+        used = folders.modules[name].uses
+        return set(used).union(*(below(one) for one in used))
+
+    owners: dict[tuple[str, str], str] = {}
+    for name, module in folders.modules.items():
+        owners |= {(name, s): f for f in module.sources for s in found.get(f, (set(), set()))[0]}
+    for (name, symbol), file in sorted(owners.items()):
+        for used in sorted(below(name)):
+            if (used, symbol) in owners:
+                yield (
+                    f"{file}:1: {symbol} is defined in {owners[used, symbol]} as well, which {name}"
+                    " is linked with; rename one of the two"
+                )
 
 
 def _nearest(file: str, owners: Sequence[str]) -> str:
@@ -202,11 +220,12 @@ def check(root: Path, objects: Path, circles: bool) -> list[str]:
         if name not in skipped
         for source in (*module.sources, *module.main)
     ]
-    uses = symbols(objects, files)
+    names = {file: _names(objects, file) for file in files}
+    uses = symbols(names)
     found = knots(uses)
     if circles:
         return [f"{len(knot)} files use each other: {' '.join(knot)}" for knot in found]
-    said: list[str] = []
+    said = list(_twice(folders, names))
     for folder, levels in table.get("floors", {}).items():
         floors = Floors.of(folder, levels)
         floors.check([name for name in files if name.startswith(f"{folder}/")])

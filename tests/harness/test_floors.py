@@ -157,3 +157,18 @@ def test_objects_that_were_not_made(tmp_path: Path) -> None:
     assert done.stderr.startswith(
         f"{tmp_path}/objects/sim/core/low/new.o cannot be read; run 'make objects': "
     )
+
+
+def test_symbol_that_a_folder_below_has_too_is_told(tmp_path: Path) -> None:
+    """A linker takes the one that it meets first, and says nothing."""
+    files = {
+        "sim/top/module.mk": "SOURCES := *.c\nUSES := sim/core\n",
+        "sim/top/top.c": "int low(void) { return 2; }\n",
+    }
+    assert _said(tmp_path, files) == (
+        1,
+        [
+            "sim/top/top.c:1: low is defined in sim/core/low/low.c as well, which sim/top is linked"
+            " with; rename one of the two"
+        ],
+    )
