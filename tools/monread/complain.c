@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	fflush(stdout);
 	fprintf(stderr, "monread: %s: %s\n", what, strerror(error));

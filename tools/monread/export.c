@@ -106,7 +106,7 @@ int export_begin(struct export **made, const struct options *options, const stru
 
 	*made = NULL;
 	if (!export) {
-		complain("exporting", ENOMEM);
+		complain_about("exporting", ENOMEM);
 		return EXIT_FAILED;
 	}
 	export->tally = tally;

@@ -45,7 +45,7 @@ static bool open_key(const struct options *options, struct anonymiser *anonymise
 		fprintf(stderr, "monread: %s: a key has %u bytes, this file has fewer\n",
 			options->anonymise, ANONYMISE_KEY_SIZE);
 	else if (ret)
-		complain(options->anonymise, -ret);
+		complain_about(options->anonymise, -ret);
 	return ret == 0;
 }
 
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 	};
 	ret = input_open(&input, options.monwrite);
 	if (ret) {
-		complain(options.file, -ret);
+		complain_about(options.file, -ret);
 		return strcmp(options.file, DEVICE) == 0 ? EXIT_CANNOT_RUN : EXIT_USAGE;
 	}
 	input_catch_signals();

@@ -65,7 +65,7 @@ const char *value_text(const struct monrec_record *record, const struct monrec_f
 const char *type_text(uint8_t type, char text[TYPE_TEXT_SIZE]);
 
 /* What went wrong with what, on standard error; what was printed before stands before it. */
-void complain(const char *what, int error);
+void complain_about(const char *what, int error);
 
 struct tally {
 	uint64_t sets, lost, overflows, elements, records, bytes;

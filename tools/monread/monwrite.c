@@ -66,13 +66,13 @@ static bool next_file(struct monwrite *m)
 	ret = keep_open(&next, m->name, zeros, sizeof(zeros));
 	if (ret) {
 		keep_close(&next);
-		complain(m->name, -ret);
+		complain_about(m->name, -ret);
 		rotate_back(m->name);
 		return false;
 	}
 	ret = keep_close(&m->keep);
 	if (ret)
-		complain(m->name, -ret);
+		complain_about(m->name, -ret);
 	m->not_rotated |= ret != 0;
 	m->keep = next;
 	return true;

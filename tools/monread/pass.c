@@ -62,7 +62,7 @@ static bool go_on(struct pass *pass, int *error)
 		*error = 0;
 	if (input->format != MONREC_DEVICE || input->index || *error != EIO || !input->reopen)
 		return false;
-	complain(input->name, *error);
+	complain_about(input->name, *error);
 	ret = input_reopen(input);
 	*error = -ret;
 	if (ret)
@@ -86,7 +86,7 @@ static int exit_code(const struct pass *pass, int error)
 		fprintf(stderr, "monread: %s.idx is not an index of this file; remove it to read "
 			"the file as one set\n", input->name);
 	else if (error)
-		complain(input->name, error);
+		complain_about(input->name, error);
 	if (input->timed_out)
 		return EXIT_TIMEOUT;
 	return error || input->bad_index || tally->violations || tally->lost || tally->overflows ||
@@ -98,7 +98,7 @@ static int exit_code(const struct pass *pass, int error)
 /* The disk may be full: what stands in a file ends with a set. */
 static int cannot_print(struct pass *pass)
 {
-	complain("standard output", errno);
+	complain_about("standard output", errno);
 	if (pass->regular)
 		keep_back(&pass->printed);
 	return EXIT_FAILED;
@@ -246,7 +246,7 @@ int pass_all(struct pass *pass)
 
 	pass->reader = monrec_open(pass->input->format, input_read, pass->input);
 	if (!pass->reader) {
-		complain("no storage", errno);
+		complain_about("no storage", errno);
 		return EXIT_CANNOT_RUN;
 	}
 	code = pass_run(pass);

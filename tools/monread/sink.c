@@ -18,7 +18,7 @@ static void explain(const char *name, int error)
 		fprintf(stderr, "monread: %s: ends before a set with more than %u control elements, "
 			"for which a file of MONWRITE has no room\n", name, MONREC_MAX_ELEMENTS);
 	else
-		complain(name, error);
+		complain_about(name, error);
 }
 
 bool sinks_add(struct sinks *sinks, struct sink *sink, const char *name)

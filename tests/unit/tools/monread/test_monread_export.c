@@ -11,7 +11,7 @@
 /* 1970-01-01T00:00:00 by the TOD clock (z/Architecture PoP). */
 #define TOD_1970 UINT64_C(0x7d91048bca000000)
 
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	ck_abort_msg("%s: %d", what, error);
 }

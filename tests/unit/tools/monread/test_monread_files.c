@@ -28,7 +28,7 @@ static size_t wanted_len;
 static const struct rotation never;
 
 /* Of main.c. */
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	(void)what;
 	(void)error;

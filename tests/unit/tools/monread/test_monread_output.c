@@ -31,7 +31,7 @@ static struct monrec_item item;
 static char complaints[200];
 
 /* Of main.c. */
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	const size_t len = strlen(complaints);
 

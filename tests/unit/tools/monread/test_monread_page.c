@@ -21,7 +21,7 @@
 #define AT(seconds) (MIDNIGHT + (seconds) * TOD_SECOND)
 
 /* Of main.c. */
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	(void)what;
 	(void)error;

@@ -30,7 +30,7 @@ static struct tally tally;
 static char complaints[400];
 
 /* Of main.c. */
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	const size_t len = strlen(complaints);
 

@@ -27,7 +27,7 @@ static uint8_t bytes[600];
 static struct monrec_item item;
 
 /* Of main.c. */
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	(void)what;
 	(void)error;

@@ -23,7 +23,7 @@ static uint8_t bytes[100];
 static char complaint[32];
 static int complained;
 
-void complain(const char *what, int error)
+void complain_about(const char *what, int error)
 {
 	snprintf(complaint, sizeof(complaint), "%s", what);
 	complained = error;
