@@ -292,6 +292,7 @@ def test_json(tmp_path: Path) -> None:
         "driver": "upstream",
         "backend": "qemu",
         "part": False,
+        "left": 0,
         "result": "failed",
         "shown": False,
         "tests": {"failed": 1},
