@@ -66,8 +66,8 @@ def test_a_place_that_says_nothing_is_named(copy: Path, name: str) -> None:
 def test_a_new_version_is_written_everywhere_but_into_the_lists_of_changes(copy: Path) -> None:
     end = f": version {__version__}, where {FILES[0]} has 12.0.3"
     code, said = _version(copy, "--set", "12.0.3")
-    changes = (copy / "CHANGELOG.md").read_text(encoding="utf-8")
-    line = changes[: changes.index("\n## ") + 1].count("\n") + 1
+    history = (copy / "CHANGELOG.md").read_text(encoding="utf-8")
+    line = history[: history.index("\n## ") + 1].count("\n") + 1
     assert (code, sorted(said)) == (1, [f"CHANGELOG.md:{line}{end}", f"debian/changelog:1{end}"])
     for name in FILES:
         assert ("12.0.3" in (copy / name).read_text()) == (name not in CHANGES), name
