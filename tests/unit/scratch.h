@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char folder[64];
+static char folder[sizeof("/tmp/zvmlab-test-XXXXXX")];
 
 /* The test removes it. */
 static inline void folder_make(void)
