@@ -277,12 +277,12 @@ lint: setup-lint ## test: sparse, cppcheck, shellcheck, codespell, black, mypy, 
 
 .PHONY: lint-driver
 lint-driver: setup-lint ##+ test: check driver/ with the kernel's tools: W=1, sparse, kernel-doc, checkpatch, coccinelle
-	$(Q)$(HARNESS) -m zvmlab.build.driverlint
+	$(Q)$(HARNESS) -m zvmlab.builder.driverlint
 
 .PHONY: qemu-patches
 qemu-patches: ##+ package: write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source only
 	$(Q)$(HARNESS) -B sim/qemu/patches.py $(BUILD)/qemu-patches \
-		$(if $(QEMU),"$(QEMU)",$$($(HARNESS) -m zvmlab.build.qemubuild --sources))
+		$(if $(QEMU),"$(QEMU)",$$($(HARNESS) -m zvmlab.builder.qemubuild --sources))
 
 .PHONY: kvm-unit-tests
 kvm-unit-tests: ##+ test: run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"

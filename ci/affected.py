@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zvmlab.base.errors import EXIT_USAGE, UsageError
-from zvmlab.build import module_mk
+from zvmlab.builder import module_mk
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = "ci/affected.toml"

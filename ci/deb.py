@@ -20,7 +20,7 @@ from pathlib import Path
 from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.build.buildstep import run_step
+from zvmlab.builder.buildstep import run_step
 from zvmlab.cli.ship import PACKAGES
 
 BUILD_SECONDS = 3600

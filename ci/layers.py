@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import ZvmlabError
-from zvmlab.build import module_mk
-from zvmlab.build.module_mk import Module
+from zvmlab.builder import module_mk
+from zvmlab.builder.module_mk import Module
 
 TABLE = "ci/layers.toml"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">]', re.MULTILINE)

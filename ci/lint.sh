@@ -34,7 +34,7 @@ report() {
 }
 
 # A line for each folder of C: its name, include options, sources (module.mk).
-modules=$(PYTHONPATH=harness "$python" -m zvmlab.build.module_mk) || exit 1
+modules=$(PYTHONPATH=harness "$python" -m zvmlab.builder.module_mk) || exit 1
 # Tests in no module have their own ways to be built.
 lone_sources=$(git ls-files 'tests/*.c' | while read -r file; do
 	case $modules in *"$file"*) ;; *) echo "$file" ;; esac
@@ -79,7 +79,7 @@ sparse_some() {
 
 run cppcheck each_module cppcheck_some
 run 'cppcheck of the rest' cppcheck_some '' "$lone_sources"
-run 'warnings of sim/hercules' env PYTHONPATH=harness "$python" -m zvmlab.build.herculesbuild --lint
+run 'warnings of sim/hercules' env PYTHONPATH=harness "$python" -m zvmlab.builder.herculesbuild --lint
 run sparse each_module sparse_some
 # shellcheck disable=SC2086 # a list of files, no blanks within a name
 run shellcheck shellcheck $scripts
@@ -95,5 +95,5 @@ run version "$python" ci/version.py
 run pages "$python" ci/pages.py
 report translations env PYTHONPATH=harness "$python" ci/translations.py
 report mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check
-run driver env PYTHONPATH=harness "$python" -m zvmlab.build.driverlint
+run driver env PYTHONPATH=harness "$python" -m zvmlab.builder.driverlint
 exit $status

@@ -9,7 +9,7 @@
 #   PACKAGES   libraries by their names for pkg-config
 #   LIBRARIES  libraries by their names for the linker
 #   WRAP.NAME  functions for which the test NAME.c has functions of its own (the linker's --wrap)
-# harness/zvmlab/build/module_mk.py reads the same files and refuses the same mistakes.
+# harness/zvmlab/builder/module_mk.py reads the same files and refuses the same mistakes.
 
 MODULE_TOPS := $(wildcard driver guest lib sim tests tools)
 MODULES := $(patsubst %/module.mk,%,$(sort $(shell find $(MODULE_TOPS) -name module.mk)))

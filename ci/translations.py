@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError, exit_code
-from zvmlab.build import module_mk
+from zvmlab.builder import module_mk
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE = "po/help.pot"

@@ -19,7 +19,7 @@ from driver import SMALL_SET, read_sets
 from pairs import emulator_seconds
 from qemu_speed import PHASES, measured_phases, with_program
 from zvmlab.base.progress import Progress
-from zvmlab.build.qemubuild import WITHOUT, build_qemu
+from zvmlab.builder.qemubuild import WITHOUT, build_qemu
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import Artifacts, GuestConfig
 from zvmlab.guest.guest import Guest

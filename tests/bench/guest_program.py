@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
-from zvmlab.build.image import COMPILER, compiler_version
+from zvmlab.builder.image import COMPILER, compiler_version
 from zvmlab.guest.guest import Guest
 
 _SOURCES = Path(__file__).parent / "guest"

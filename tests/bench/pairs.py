@@ -21,8 +21,8 @@ from zvmlab.agent.agent import Worker
 from zvmlab.agent.results import DrainResult
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.build.modulebuild import built_module, driver_module
-from zvmlab.build.kernels import resolve
+from zvmlab.builder.modulebuild import built_module, driver_module
+from zvmlab.builder.kernels import resolve
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.emulator import Emulator

@@ -13,7 +13,7 @@ from dataclasses import replace
 from benchmark import Benchmark, Budget, Pairs, both
 from guest_program import guest_program, number
 from zvmlab.base.progress import Progress
-from zvmlab.build.guesttools import tool
+from zvmlab.builder.guesttools import tool
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest

@@ -19,7 +19,7 @@ from scraper import Prometheus, scraping
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.build.guesttools import HTTP_LIBRARY, debian_program, library, tool
+from zvmlab.builder.guesttools import HTTP_LIBRARY, debian_program, library, tool
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import GuestPanic, ZvmlabError
-from zvmlab.build.modulebuild import built_module
-from zvmlab.build.kernels import resolve
+from zvmlab.builder.modulebuild import built_module
+from zvmlab.builder.kernels import resolve
 from zvmlab.guest.console import Crash, classify
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel, leaks, lockdep_off

@@ -15,7 +15,7 @@ import pytest
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.build.guesttools import build_tool
+from zvmlab.builder.guesttools import build_tool
 
 HERE = Path(__file__).parent
 _ASKED = re.compile(r'\b(program|bare|tool)\("(\w+)"\)')

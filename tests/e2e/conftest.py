@@ -18,8 +18,8 @@ from dmstats_lab import Lab, lab_config, prepare_lab
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, ZvmlabError
-from zvmlab.build import module_mk
-from zvmlab.build.guesttools import debian_root, tools_source
+from zvmlab.builder import module_mk
+from zvmlab.builder.guesttools import debian_root, tools_source
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool, Use

@@ -23,7 +23,7 @@ from typing import Any
 
 from zvmlab.agent.calls import Both
 from zvmlab.agent.results import ENVIRONMENT, RunResult
-from zvmlab.build.guesttools import debian_program, tool
+from zvmlab.builder.guesttools import debian_program, tool
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 

@@ -26,7 +26,7 @@ from waiting import LIMIT
 
 from zvmlab.agent.agent import Agent
 from zvmlab.base.limit import Limit
-from zvmlab.build.kernel import is_debug
+from zvmlab.builder.kernel import is_debug
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel
 

@@ -15,8 +15,8 @@ from zvmlab.agent.calls import CallResult, Out
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Worker
 from zvmlab.base.errors import UsageError
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import module_graph
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modules import module_graph
 from zvmlab.guest.guest import Guest
 
 MODULE = "netiucv"

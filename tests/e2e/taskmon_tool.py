@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from zvmlab.agent.results import RunResult
-from zvmlab.build.guesttools import tool
+from zvmlab.builder.guesttools import tool
 from zvmlab.guest.guest import Guest
 
 Row = dict[str, Any]

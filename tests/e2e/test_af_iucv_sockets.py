@@ -49,7 +49,7 @@ from zvmlab.agent.calls import Bad, Out
 from zvmlab.agent.worker import Worker
 from zvmlab.agent.wire import BadKind, Call
 from zvmlab.base.errors import GuestPanic
-from zvmlab.build.kernel import slowness
+from zvmlab.builder.kernel import slowness
 from zvmlab.cp.afiucv import (
     SHUTDOWN,
     AfIucvListener,

@@ -18,9 +18,9 @@ import pytest
 
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import GuestPanic, ZvmlabError
-from zvmlab.build.modulebuild import built_module
-from zvmlab.build.kernel import slowness
-from zvmlab.build.kernels import resolve
+from zvmlab.builder.modulebuild import built_module
+from zvmlab.builder.kernel import slowness
+from zvmlab.builder.kernels import resolve
 from zvmlab.cli.main import main
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import QEMU, GuestConfig

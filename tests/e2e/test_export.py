@@ -23,7 +23,7 @@ from scraper import scraping
 
 from zvmlab.agent.worker import Process
 from zvmlab.base.tree import TREE
-from zvmlab.build.guesttools import HTTP_LIBRARY, debian_program, library, tool
+from zvmlab.builder.guesttools import HTTP_LIBRARY, debian_program, library, tool
 from zvmlab.cli import workload as cli_workload
 from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Model

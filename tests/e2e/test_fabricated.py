@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.guesttools import tool
+from zvmlab.builder.guesttools import tool
 from zvmlab.cli import workload as cli_workload
 from zvmlab.cli.fabricate import STREAM, fabricate
 from zvmlab.fabricate.file import read_workload

@@ -18,7 +18,7 @@ import pytest
 
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import herculesbuild
+from zvmlab.builder import herculesbuild
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest

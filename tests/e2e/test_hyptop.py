@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from zvmlab.build.guesttools import debian_program, debian_root
+from zvmlab.builder.guesttools import debian_program, debian_root
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import available, builtin
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modules import available, builtin
 from zvmlab.guest.guest import Guest
 
 DEBUG = "/sys/kernel/debug"

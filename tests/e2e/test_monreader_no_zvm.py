@@ -12,7 +12,7 @@ import pytest
 
 from zvmlab.base.errors import Timeout
 from zvmlab.base.progress import Progress
-from zvmlab.build.kernel import slowness
+from zvmlab.builder.kernel import slowness
 from zvmlab.guest import hercules
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.backends import backend_of

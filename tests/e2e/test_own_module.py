@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import UsageError
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import made_for
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modules import made_for
 from zvmlab.cli.main import main
 from zvmlab.guest.guest import Guest
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import made_for
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modules import made_for
 from zvmlab.guest.names import DRIVER
 from zvmlab.guest.config import UPSTREAM_DRIVER, GuestConfig
 from zvmlab.guest.guest import Guest

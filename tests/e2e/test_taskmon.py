@@ -15,7 +15,7 @@ import pytest
 from taskmon_tool import EXIT_CANNOT_RUN, EXIT_USAGE, Taskmon, install, rows, total
 from taskstats import CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWUSER, STRUCTS
 
-from zvmlab.build.guesttools import tool
+from zvmlab.builder.guesttools import tool
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 

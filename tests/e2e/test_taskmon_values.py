@@ -35,7 +35,7 @@ from taskstats import (
     sums_up_exits,
 )
 
-from zvmlab.build.guesttools import tool
+from zvmlab.builder.guesttools import tool
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 

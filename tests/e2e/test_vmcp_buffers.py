@@ -13,7 +13,7 @@ import pytest
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Both
-from zvmlab.build.guesttools import debian_program
+from zvmlab.builder.guesttools import debian_program
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 

@@ -18,7 +18,7 @@ from vmlogrdr_lab import ACCOUNT, DIRECTORY, MODULE, PART, SECONDS, framed, open
 
 from zvmlab.agent.results import ProgramFailed
 from zvmlab.agent.worker import Worker
-from zvmlab.build.kernel import COVERAGE
+from zvmlab.builder.kernel import COVERAGE
 from zvmlab.cp.control import Control
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.recording import make, sever

@@ -16,7 +16,7 @@ import pytest
 from failing import Failing, void
 
 from zvmlab.agent.results import RunResult
-from zvmlab.build.guesttools import debian_program, debian_root
+from zvmlab.builder.guesttools import debian_program, debian_root
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
 from zvmlab.guest.config import HERCULES, GuestConfig

@@ -40,7 +40,7 @@ from zvmlab.base.errors import (
 )
 from zvmlab.base.results import NAME, Head, ResultsFile
 from zvmlab.base.shard import Shard, shard_of
-from zvmlab.build import module_mk
+from zvmlab.builder import module_mk
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

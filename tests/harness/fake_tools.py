@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.kbuild import TOOLS
+from zvmlab.builder.kbuild import TOOLS
 
 
 def put_tools(folder: Path, make: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from zvmlab.base.errors import Timeout
-from zvmlab.build.image import agent_source
+from zvmlab.builder.image import agent_source
 
 
 class SocketStream:

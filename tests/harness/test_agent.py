@@ -21,7 +21,7 @@ from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
 from zvmlab.agent.wire import AgentError, AgentLost, BadKind, Call, Power, Request, Status, Writer
 from zvmlab.base.errors import UsageError
-from zvmlab.build.image import agent_source
+from zvmlab.builder.image import agent_source
 
 PAGE = os.sysconf("SC_PAGESIZE")
 MMAP = (3, 0x22)  # PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS

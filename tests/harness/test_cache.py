@@ -19,7 +19,7 @@ from zvmlab.base import cache, manifest, trust
 from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import EXIT_USAGE, CannotRun, StepFailed, UsageError
 from zvmlab.base.owned import MARK, is_ours, mark, others
-from zvmlab.build.buildstep import run_step
+from zvmlab.builder.buildstep import run_step
 from zvmlab.cli.main import main
 
 

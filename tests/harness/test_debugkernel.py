@@ -17,14 +17,14 @@ from fake_tools import put_tools
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
-from zvmlab.build import debugkernel, kbuild, kernel_patches, linux_source
-from zvmlab.build.debugkernel import debug_kernel, gcov_folder
-from zvmlab.build.kbuild import COMMON, CONFIGS, lost_lines
-from zvmlab.build.kernel import DEBUG, slowness
-from zvmlab.build.kernels import resolve
-from zvmlab.build.linux_files import LinuxFile
-from zvmlab.build.modules import builtin
-from zvmlab.build.packages import Package
+from zvmlab.builder import debugkernel, kbuild, kernel_patches, linux_source
+from zvmlab.builder.debugkernel import debug_kernel, gcov_folder
+from zvmlab.builder.kbuild import COMMON, CONFIGS, lost_lines
+from zvmlab.builder.kernel import DEBUG, slowness
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.linux_files import LinuxFile
+from zvmlab.builder.modules import builtin
+from zvmlab.builder.packages import Package
 
 # Does what the kernel's makefile does for each goal that is asked for.
 MAKE = r"""#!/bin/sh

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import CannotRun
-from zvmlab.build import herculesbuild
-from zvmlab.build.herculesbuild import module_entry, sources
+from zvmlab.builder import herculesbuild
+from zvmlab.builder.herculesbuild import module_entry, sources
 from zvmlab.base.tree import TREE
 from zvmlab.cli import doctor
 from zvmlab.cli.doctor import Finding, examine, installed, read_packages, report

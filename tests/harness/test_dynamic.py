@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import CannotRun
-from zvmlab.build.dynamic import dynamic
+from zvmlab.builder.dynamic import dynamic
 
 GCC = "s390x-linux-gnu-gcc"
 READELF = "s390x-linux-gnu-readelf"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import CannotRun, UsageError
-from zvmlab.build import guesttools
-from zvmlab.build.image import COMPILER
+from zvmlab.builder import guesttools
+from zvmlab.builder.image import COMPILER
 
 LIBRARIES = f"lib/{guesttools.TRIPLET}"
 LOADER = "/lib/loader.so.1"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
-from zvmlab.build import herculesbuild
+from zvmlab.builder import herculesbuild
 from zvmlab.guest import hercules, saving
 from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator

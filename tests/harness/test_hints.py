@@ -12,10 +12,10 @@ from fake_guest import LINUX
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.build.elf import EM_BPF, check_file, is_linux
-from zvmlab.build.guesttools import LINKED
-from zvmlab.build.kernel import Kernel
-from zvmlab.build.kernels import resolve
+from zvmlab.builder.elf import EM_BPF, check_file, is_linux
+from zvmlab.builder.guesttools import LINKED
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.kernels import resolve
 from zvmlab.cli.main import main
 from zvmlab.guest import artifacts, make_artifacts
 from zvmlab.guest.config import CP_OPTIONS, GuestConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import CannotRun
-from zvmlab.build import host_programs
+from zvmlab.builder import host_programs
 
 TRIPLET = "x86_64-linux-gnu"
 LOADER = "ld-linux-x86-64.so.2"

@@ -15,9 +15,9 @@ import pytest
 from test_kernels import module, tree
 
 from zvmlab.base.errors import CannotRun, UsageError
-from zvmlab.build import image
-from zvmlab.build.image import Archive, build_agent, build_image
-from zvmlab.build.kernel import Kernel
+from zvmlab.builder import image
+from zvmlab.builder.image import Archive, build_agent, build_image
+from zvmlab.builder.kernel import Kernel
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from zvmlab.build.debugkernel import BUILT_IN, GCOV
-from zvmlab.build.kernel import Kernel
+from zvmlab.builder.debugkernel import BUILT_IN, GCOV
+from zvmlab.builder.kernel import Kernel
 from zvmlab.guest import kernel_lines
 from zvmlab.guest.kernel_lines import keep_counts
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import ZvmlabError
-from zvmlab.build.kernel_patches import (
+from zvmlab.builder.kernel_patches import (
     CORRECTIONS,
     DEVICE_CLASS,
     LOADER,

@@ -21,14 +21,14 @@ from zvmlab.base.cache import cache_root, remove
 from zvmlab.base.errors import CannotRun, Timeout, UsageError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
-from zvmlab.build import kbuild, kernel_tree, kernels, modulebuild, tree_config
-from zvmlab.build.kernel import Kernel, is_debug, slowness
-from zvmlab.build.kernel_tree import at_work, tree_kernel
-from zvmlab.build.kernels import defects_of, resolve, suite_of
-from zvmlab.build.modulebuild import build_folder
-from zvmlab.build.tree_config import judge
-from zvmlab.build.tree_name import TreeName, check_tree, tree_name
-from zvmlab.build.tree_state import tree_state
+from zvmlab.builder import kbuild, kernel_tree, kernels, modulebuild, tree_config
+from zvmlab.builder.kernel import Kernel, is_debug, slowness
+from zvmlab.builder.kernel_tree import at_work, tree_kernel
+from zvmlab.builder.kernels import defects_of, resolve, suite_of
+from zvmlab.builder.modulebuild import build_folder
+from zvmlab.builder.tree_config import judge
+from zvmlab.builder.tree_name import TreeName, check_tree, tree_name
+from zvmlab.builder.tree_state import tree_state
 from zvmlab.cli.main import main
 from zvmlab.guest.config import GuestConfig
 from zvmlab.pytest_plugin.backend_choice import kernel_id

@@ -18,11 +18,11 @@ from fake_tools import put_tools
 from zvmlab.base import signature
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import kbuild, kernel_tree, tree_config
-from zvmlab.build.kernel import Kernel
-from zvmlab.build.kernel_tree import at_work
-from zvmlab.build.kernels import resolve
-from zvmlab.build.tree_state import tree_state
+from zvmlab.builder import kbuild, kernel_tree, tree_config
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.kernel_tree import at_work
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.tree_state import tree_state
 
 CC, GNU_MAKE = shutil.which("gcc"), shutil.which("make")
 DRIVER, TABLE = "drivers/s390/char/monwriter.c", "lib/names.map"

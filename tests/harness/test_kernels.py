@@ -19,11 +19,11 @@ from zvmlab.base import manifest
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import kernels, modules
-from zvmlab.build.kernel import Kernel
-from zvmlab.build.kernels import resolve, suite_in_use
-from zvmlab.build.modules import all_needed, load_steps, module_graph, module_info, read_module
-from zvmlab.build.packages import Package
+from zvmlab.builder import kernels, modules
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.kernels import resolve, suite_in_use
+from zvmlab.builder.modules import all_needed, load_steps, module_graph, module_info, read_module
+from zvmlab.builder.packages import Package
 
 
 def module(depends: str = "", *more: str, **info: str) -> bytes:

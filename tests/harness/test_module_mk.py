@@ -11,7 +11,7 @@ import pytest
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.tree import TREE
-from zvmlab.build import herculesbuild, module_mk, qemubuild
+from zvmlab.builder import herculesbuild, module_mk, qemubuild
 
 GOOD = {
     "lib/low/module.mk": "# What is below.\nSOURCES := *.c\nINCLUDES := .\nPACKAGES := one two-3.0\n",

@@ -12,10 +12,10 @@ from test_kernels import module
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import modulebuild
-from zvmlab.build.kernel import Kernel
-from zvmlab.build.modulebuild import sources_of
-from zvmlab.build.modules import made_for
+from zvmlab.builder import modulebuild
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.modulebuild import sources_of
+from zvmlab.builder.modules import made_for
 from zvmlab.cli.main import main
 from zvmlab.guest import make_artifacts
 from zvmlab.guest.config import GuestConfig

@@ -14,7 +14,7 @@ from zvmlab.base import manifest
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.owned import MARK
-from zvmlab.build import packages
+from zvmlab.builder import packages
 
 INDEX = "Package: p\n"
 

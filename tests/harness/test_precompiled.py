@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build import precompiled
+from zvmlab.builder import precompiled
 
 FILES = 12
 NINJA = """\

@@ -16,7 +16,7 @@ import pytest
 
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.build import buildstep, kernel, packages, qemubuild
+from zvmlab.builder import buildstep, kernel, packages, qemubuild
 from zvmlab.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]

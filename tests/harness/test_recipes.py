@@ -430,9 +430,9 @@ def test_plans_refuse_a_tree_that_tmt_has_thinned(tmp_path: Path, whole: bool) -
     script = yaml.safe_load((TREE / "plans/main.fmf").read_text())["prepare"]["script"]
     called = Called(tmp_path)
     called.program("bin/apt-get", '#!/bin/sh\necho "apt-get $*"\n')
-    assert (TREE / "harness/zvmlab/build").is_dir()
+    assert (TREE / "harness/zvmlab/builder").is_dir()
     if whole:
-        (tmp_path / "harness/zvmlab/build").mkdir(parents=True)
+        (tmp_path / "harness/zvmlab/builder").mkdir(parents=True)
     done = called.run("sh", "-e", "-c", script)
     said = done.stdout.splitlines()
     if whole:

@@ -12,8 +12,8 @@ from zvmlab.base import shipped
 from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import herculesbuild, image, modulebuild, qemubuild
-from zvmlab.build.kernel import Kernel
+from zvmlab.builder import herculesbuild, image, modulebuild, qemubuild
+from zvmlab.builder.kernel import Kernel
 from zvmlab.cli import doctor, ship
 from zvmlab.mondata import monrec
 

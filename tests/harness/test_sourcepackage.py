@@ -10,8 +10,8 @@ import pytest
 
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.progress import Progress
-from zvmlab.build import packages
-from zvmlab.build.sourcepackage import Tarball
+from zvmlab.builder import packages
+from zvmlab.builder.sourcepackage import Tarball
 
 CONTENTS = b"the source\n"
 FILE = "name_1.2.1.orig.tar.xz"

@@ -25,9 +25,9 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.progress import Progress
-from zvmlab.build.buildstep import run_step
-from zvmlab.build.host_programs import host_arch
-from zvmlab.build.packages import REACH, archive_uri
+from zvmlab.builder.buildstep import run_step
+from zvmlab.builder.host_programs import host_arch
+from zvmlab.builder.packages import REACH, archive_uri
 
 USER = "tester"
 STEP_SECONDS = 1800

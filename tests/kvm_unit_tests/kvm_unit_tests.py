@@ -24,8 +24,8 @@ from results import Differences, End, Run, compare
 from unittests import Case
 from zvmlab.base.cache import digest
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, CannotRun, UsageError, ZvmlabError, exit_code
-from zvmlab.build.buildstep import log_tail, run_step
-from zvmlab.build.qemubuild import build_qemu
+from zvmlab.builder.buildstep import log_tail, run_step
+from zvmlab.builder.qemubuild import build_qemu
 
 STOCK = Path("/usr/bin/qemu-system-s390x")
 PREFIX = "s390x-linux-gnu-"

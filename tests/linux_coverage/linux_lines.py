@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import CannotRun, ZvmlabError
-from zvmlab.build.image import COMPILER
-from zvmlab.build.linux_files import COUNTS, NOTES, LinuxFile
+from zvmlab.builder.image import COMPILER
+from zvmlab.builder.linux_files import COUNTS, NOTES, LinuxFile
 
 GCOV = COMPILER.removesuffix("gcc") + "gcov"
 # So many files of counts at once: each is a name on the command line.

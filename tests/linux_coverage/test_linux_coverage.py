@@ -14,7 +14,7 @@ import pytest
 from linux_lines import Lines, lines_of
 from linux_page import page
 from zvmlab.base.errors import EXIT_USAGE, UsageError, ZvmlabError
-from zvmlab.build.linux_files import LIST, LinuxFile, counting, linux_files
+from zvmlab.builder.linux_files import LIST, LinuxFile, counting, linux_files
 
 SOURCE = """\
 int odd(int n)

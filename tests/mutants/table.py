@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from zvmlab.base.errors import UsageError
-from zvmlab.build import module_mk
+from zvmlab.builder import module_mk
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("tests/mutants/tests.toml")

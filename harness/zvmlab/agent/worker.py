@@ -288,7 +288,7 @@ class Worker(Calls[CallResult]):
         return self.insmod(wanted, params)
 
     def _load_steps(self) -> dict[str, list[str]]:
-        """The steps to load each module of the image (zvmlab.build.image)."""
+        """The steps to load each module of the image (zvmlab.builder.image)."""
         found = self.read_file(LOAD_STEPS, _LOAD_STEPS_MAX)
         lines = found.decode("utf-8", "surrogateescape").splitlines()
         return {name: words.split() for name, _, words in (line.partition(":") for line in lines)}

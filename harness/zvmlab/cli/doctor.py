@@ -16,7 +16,7 @@ from zvmlab.base import shipped
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.tree import TREE
-from zvmlab.build import herculesbuild, qemubuild
+from zvmlab.builder import herculesbuild, qemubuild
 from zvmlab.guest.run_dir import SOCKET_PATH_MAX, run_root
 
 PACKAGES = TREE / "ci" / "packages.txt"

@@ -16,8 +16,8 @@ from zvmlab.agent.results import ENVIRONMENT, RunResult
 from zvmlab.base.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
-from zvmlab.build.elf import check_file, is_elf, is_s390x
-from zvmlab.build.tool_names import is_tool
+from zvmlab.builder.elf import check_file, is_elf, is_s390x
+from zvmlab.builder.tool_names import is_tool
 from zvmlab.cli.options import guest_options, guest_workload_options, seconds, top_command
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.config import (
@@ -193,7 +193,7 @@ def _files(arguments: argparse.Namespace) -> dict[str, Path]:
 
 
 def _tool(name: str) -> dict[str, Path]:
-    from zvmlab.build.guesttools import any_tool  # which few guests need
+    from zvmlab.builder.guesttools import any_tool  # which few guests need
 
     return any_tool(name, Progress())
 

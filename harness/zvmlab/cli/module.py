@@ -10,8 +10,8 @@ from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modulebuild import built_modules
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modulebuild import built_modules
 from zvmlab.cli.options import command, top_command
 
 DEFAULT_KERNEL = "bookworm"

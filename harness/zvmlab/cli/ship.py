@@ -15,7 +15,7 @@ from pathlib import Path
 from zvmlab.base import shipped
 from zvmlab.base.errors import UsageError, exit_code
 from zvmlab.base.progress import Progress
-from zvmlab.build import guesttools, herculesbuild, image, qemubuild
+from zvmlab.builder import guesttools, herculesbuild, image, qemubuild
 from zvmlab.cli import top
 from zvmlab.cp import replay
 from zvmlab.fabricate import model

@@ -154,7 +154,7 @@ def run_trace(arguments: argparse.Namespace) -> int:
 
 def run_fetch(arguments: argparse.Namespace) -> int:
     """Resolve, fetch and verify; print what each name means today."""
-    from zvmlab.build.kernels import resolve
+    from zvmlab.builder.kernels import resolve
 
     progress = Progress()
     for name in arguments.kernel or ["bookworm"]:

@@ -47,7 +47,7 @@ def add_commands(commands: Any) -> None:
 
 def program(progress: Progress) -> Path:
     """monread for this machine, built into the cache if need be."""
-    from zvmlab.build import hostbuild
+    from zvmlab.builder import hostbuild
 
     return hostbuild.program(progress, "monread", "monread", "tools/monread")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import hostbuild
+from zvmlab.builder import hostbuild
 
 
 def program(progress: Progress) -> Path:

@@ -20,7 +20,7 @@ from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import hostbuild
+from zvmlab.builder import hostbuild
 from zvmlab.mondata.monwrite import Notification, control_record
 from zvmlab.mondata.records import FRAME_SIZE, KINDS, Element, Mce
 

@@ -21,7 +21,7 @@ from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
 from zvmlab.base.tree import TREE
-from zvmlab.build.kernel import DEBIAN, SERIES, SUITES
+from zvmlab.builder.kernel import DEBIAN, SERIES, SUITES
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.names import OUR_DRIVER, UPSTREAM_DRIVER
 
@@ -42,8 +42,8 @@ def with_built_modules(config: GuestConfig, progress: Progress | None = None) ->
     """The same with modules in place of each folder among them: built for its kernel if need be."""
     if not any(_is_folder(name) for name in config.modules):
         return config
-    from zvmlab.build.kernels import resolve  # which most guests need not import
-    from zvmlab.build.modulebuild import built_modules
+    from zvmlab.builder.kernels import resolve  # which most guests need not import
+    from zvmlab.builder.modulebuild import built_modules
 
     shown = progress or Progress(quiet=True)
     kernel = resolve(config.kernel, progress=shown)

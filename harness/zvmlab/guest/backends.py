@@ -168,7 +168,7 @@ class _Qemu:
     def build(self, progress: Progress | None) -> Path:
         named = os.environ.get("ZVMLAB_QEMU")
         if not named:
-            from zvmlab.build.qemubuild import build_qemu  # which few guests have to import
+            from zvmlab.builder.qemubuild import build_qemu  # which few guests have to import
 
             return build_qemu(progress)
         if not os.access(named, os.X_OK):
@@ -176,7 +176,7 @@ class _Qemu:
         return Path(named)
 
     def entry(self) -> str:
-        from zvmlab.build.qemubuild import qemu_entry
+        from zvmlab.builder.qemubuild import qemu_entry
 
         return qemu_entry()
 
@@ -198,13 +198,13 @@ class _Hercules:
     slowness = hercules.SLOWNESS
 
     def build(self, progress: Progress | None) -> Path:
-        from zvmlab.build.herculesbuild import build_module
+        from zvmlab.builder.herculesbuild import build_module
 
         hercules.check_program()
         return build_module(progress)
 
     def entry(self) -> str:
-        from zvmlab.build.herculesbuild import module_entry, sources
+        from zvmlab.builder.herculesbuild import module_entry, sources
 
         return module_entry(sources())
 

@@ -89,7 +89,7 @@ def why_cold(config: GuestConfig) -> str | None:
 @functools.cache
 def _hercules() -> str:
     """Hash of Hercules: program and libraries."""
-    from zvmlab.build.herculesbuild import program  # for this one emulator
+    from zvmlab.builder.herculesbuild import program  # for this one emulator
 
     libraries = [Path("/usr/lib/hercules")]
     return digest(program(), *(path for path in libraries if path.is_dir()))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.build.kernel import is_debug, is_large
+from zvmlab.builder.kernel import is_debug, is_large
 from zvmlab.cp.fault_points import check
 from zvmlab.cp.faults import Fault
 from zvmlab.cp.faults_file import load

@@ -38,7 +38,7 @@ from zvmlab.base.errors import (
     ZvmlabError,
 )
 from zvmlab.base.limit import FairLimit, Limit
-from zvmlab.build.kernel import slowness
+from zvmlab.builder.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.cp.control import Control, CpResponse
 from zvmlab.cp.faults import ArmedFault, arm

@@ -47,7 +47,7 @@ _LINK = "checkpoint"
 
 
 def _program() -> str:
-    from zvmlab.build.herculesbuild import program  # guests in QEMU do without
+    from zvmlab.builder.herculesbuild import program  # guests in QEMU do without
 
     return str(program())
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.elf import check_file, is_linux
-from zvmlab.build.image import build_image
-from zvmlab.build.kernel import Kernel
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modulebuild import driver_module
-from zvmlab.build.modules import builtin, made_for
+from zvmlab.builder.elf import check_file, is_linux
+from zvmlab.builder.image import build_image
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modulebuild import driver_module
+from zvmlab.builder.modules import builtin, made_for
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import (
     MIB,

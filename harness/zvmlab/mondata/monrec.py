@@ -19,7 +19,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build import hostbuild
+from zvmlab.builder import hostbuild
 
 REFERENCE = 530
 """z/VM 5.3, whose layouts are known best."""

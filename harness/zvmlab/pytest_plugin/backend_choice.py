@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import UsageError
-from zvmlab.build.tree_name import tree_name
+from zvmlab.builder.tree_name import tree_name
 from zvmlab.guest.config import BACKENDS, QEMU
 
 DEFAULT = (QEMU,)

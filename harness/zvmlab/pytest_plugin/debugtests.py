@@ -14,7 +14,7 @@ import pytest
 
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import Timeout
-from zvmlab.build.kernel import COVERAGE, is_debug, slowness
+from zvmlab.builder.kernel import COVERAGE, is_debug, slowness
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import keep_counts
 from zvmlab.guest.kernelcheck import check_kernel

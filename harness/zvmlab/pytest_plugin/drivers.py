@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.kernels import defects_of
+from zvmlab.builder.kernels import defects_of
 from zvmlab.guest.config import UPSTREAM_DRIVER
 from zvmlab.pytest_plugin import backend_choice
 

@@ -28,8 +28,8 @@ import pytest
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
-from zvmlab.build.kernels import check_name, resolve
-from zvmlab.build.modulebuild import built_modules
+from zvmlab.builder.kernels import check_name, resolve
+from zvmlab.builder.modulebuild import built_modules
 from zvmlab.cp.trace_tests import begin_test
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.names import DRIVER

@@ -11,8 +11,8 @@ from types import ModuleType
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import module_graph
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modules import module_graph
 from zvmlab.scenarios import (
     applications,
     blocks,

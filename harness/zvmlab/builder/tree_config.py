@@ -16,10 +16,10 @@ from pathlib import Path
 
 from zvmlab.base.cache import digest
 from zvmlab.base.errors import UsageError
-from zvmlab.build import kbuild
-from zvmlab.build.image import compiler_version
-from zvmlab.build.kbuild import COMMON, MAKE, TARGETS, lost_lines
-from zvmlab.build.tree_name import FULL, MINIMAL, TreeName, number_of
+from zvmlab.builder import kbuild
+from zvmlab.builder.image import compiler_version
+from zvmlab.builder.kbuild import COMMON, MAKE, TARGETS, lost_lines
+from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, number_of
 
 OURS = "zvmlab.config"
 """Our lines, in the folder of the build."""

@@ -12,7 +12,7 @@ leaving out one of the changes (WITHOUT).  The artifact is one executable per st
     qemu-KEY/bin/qemu-system-s390x
     qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable
 
-``python3 -m zvmlab.build.qemubuild`` builds if need be and prints the executable's path;
+``python3 -m zvmlab.builder.qemubuild`` builds if need be and prints the executable's path;
 with ``--sources`` it prints where the tarballs of all versions are unpacked, for
 sim/qemu/patches.py.
 """
@@ -35,12 +35,12 @@ from zvmlab.base.owned import claim, discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
-from zvmlab.build import kernel, module_mk
-from zvmlab.build.buildstep import UNTAR, run_step
-from zvmlab.build.host_programs import host_arch
-from zvmlab.build.packages import Suite
-from zvmlab.build.precompiled import precompile
-from zvmlab.build.sourcepackage import Tarball, our_sources
+from zvmlab.builder import kernel, module_mk
+from zvmlab.builder.buildstep import UNTAR, run_step
+from zvmlab.builder.host_programs import host_arch
+from zvmlab.builder.packages import Suite
+from zvmlab.builder.precompiled import precompile
+from zvmlab.builder.sourcepackage import Tarball, our_sources
 
 SUITE = "trixie"
 """Where QEMU, its boot ROM and the meson that builds it come from."""

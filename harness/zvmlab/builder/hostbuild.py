@@ -11,9 +11,9 @@ from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.build import module_mk
-from zvmlab.build.buildstep import run_step
-from zvmlab.build.objects import COMPILER, SECONDS, object_files, object_name
+from zvmlab.builder import module_mk
+from zvmlab.builder.buildstep import run_step
+from zvmlab.builder.objects import COMPILER, SECONDS, object_files, object_name
 
 _FLAGS = ("-std=gnu11", "-O2", "-w")
 

@@ -36,8 +36,8 @@ from zvmlab.base.errors import CannotRun, StepFailed, UsageError
 from zvmlab.base.owned import discard, is_ours, mark
 from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
-from zvmlab.build.buildstep import Ending, first_error
-from zvmlab.build.kbuild import (
+from zvmlab.builder.buildstep import Ending, first_error
+from zvmlab.builder.kbuild import (
     BUILD_SECONDS,
     CONFIG_SECONDS,
     MAKE,
@@ -46,12 +46,12 @@ from zvmlab.build.kbuild import (
     need_tools,
     steps,
 )
-from zvmlab.build.kernel import Kernel, unpacked
-from zvmlab.build.linux_source import source_tree
-from zvmlab.build.tree_config import Wanted, judge, wanted
-from zvmlab.build.tree_name import FULL, MINIMAL, TreeName, check_tree
-from zvmlab.build.tree_objects import is_makefile, older, remove_outdated
-from zvmlab.build.tree_state import (
+from zvmlab.builder.kernel import Kernel, unpacked
+from zvmlab.builder.linux_source import source_tree
+from zvmlab.builder.tree_config import Wanted, judge, wanted
+from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, check_tree
+from zvmlab.builder.tree_objects import is_makefile, older, remove_outdated
+from zvmlab.builder.tree_state import (
     Changes,
     Files,
     TreeState,
@@ -226,9 +226,7 @@ class _Build:
                 state = dataclasses.replace(state, all="")
         where = {"tree": str(self._tree), "contents": hash_of(files)}
         _write(self._work / "files", files)
-        _write(
-            self._work / "state", {**options, **where, "state": state.all, "entry": built.name}
-        )
+        _write(self._work / "state", {**options, **where, "state": state.all, "entry": built.name})
         return built
 
     def _prepare(self, known: bool) -> bool:

@@ -9,7 +9,7 @@ them, the module finds out when it is loaded.
     hercules-core-KEY/libcp.a          one per state of core and control layer
     hercules-module-KEY/zvmcp.so       one per state of all our sources
 
-``python3 -m zvmlab.build.herculesbuild`` builds if need be and prints the module's path; with
+``python3 -m zvmlab.builder.herculesbuild`` builds if need be and prints the module's path; with
 ``--lint`` it compiles the port with warnings as errors.
 """
 
@@ -28,10 +28,10 @@ from zvmlab.base.errors import CannotRun, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
-from zvmlab.build.buildstep import UNTAR, run_step
-from zvmlab.build.module_mk import Module, closure, files, link_options, read
-from zvmlab.build.objects import object_files
-from zvmlab.build.sourcepackage import Tarball
+from zvmlab.builder.buildstep import UNTAR, run_step
+from zvmlab.builder.module_mk import Module, closure, files, link_options, read
+from zvmlab.builder.objects import object_files
+from zvmlab.builder.sourcepackage import Tarball
 
 VERSION = "3.13"
 TARBALL = Tarball(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Read ``module.mk``, the description of a folder of C that make reads as well.
 
-``ci/modules.mk`` explains the keys.  ``python3 -m zvmlab.build.module_mk`` checks all of the clone and
+``ci/modules.mk`` explains the keys.  ``python3 -m zvmlab.builder.module_mk`` checks all of the clone and
 prints a line for each module: its folder, options for the compiler, sources, with tabs between them.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.tree import TREE
-from zvmlab.build.sourcepackage import our_sources
+from zvmlab.builder.sourcepackage import our_sources
 
 FILE = "module.mk"
 FOLDERS = ("driver", "guest", "lib", "sim", "tests", "tools")

@@ -27,9 +27,9 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.build import kbuild
-from zvmlab.build.image import compiler_version
-from zvmlab.build.kbuild import (
+from zvmlab.builder import kbuild
+from zvmlab.builder.image import compiler_version
+from zvmlab.builder.kbuild import (
     BUILD_SECONDS,
     COMMON,
     CONFIG_SECONDS,
@@ -40,10 +40,10 @@ from zvmlab.build.kbuild import (
     need_tools,
     run,
 )
-from zvmlab.build.kernel_patches import RECIPE, patch
-from zvmlab.build.kernel import COVERAGE, DEBUG, Kernel, unpacked
-from zvmlab.build.linux_files import NOTES, counting, linux_files
-from zvmlab.build.linux_source import Source, newest, unpack_tarball
+from zvmlab.builder.kernel_patches import RECIPE, patch
+from zvmlab.builder.kernel import COVERAGE, DEBUG, Kernel, unpacked
+from zvmlab.builder.linux_files import NOTES, counting, linux_files
+from zvmlab.builder.linux_source import Source, newest, unpack_tarball
 
 GCOV = "gcov"
 BUILT_IN = "tree"

@@ -21,9 +21,9 @@ from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.build.kernel import ARCH, Kernel, unpack
-from zvmlab.build.modules import all_needed, available, load_steps, module_graph, read_module
-from zvmlab.build.packages import Suite
+from zvmlab.builder.kernel import ARCH, Kernel, unpack
+from zvmlab.builder.modules import all_needed, available, load_steps, module_graph, read_module
+from zvmlab.builder.packages import Suite
 
 COMPILER = "s390x-linux-gnu-gcc"
 AGENT = "zvmlab-agent"

@@ -22,12 +22,12 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.build import module_mk
-from zvmlab.build.dynamic import dynamic
-from zvmlab.build.image import COMPILER, compiler_version
-from zvmlab.build.kernel import ARCH, unpack
-from zvmlab.build.packages import Suite
-from zvmlab.build.tool_names import DEBIAN, LINKED as LINKED, is_tool as is_tool
+from zvmlab.builder import module_mk
+from zvmlab.builder.dynamic import dynamic
+from zvmlab.builder.image import COMPILER, compiler_version
+from zvmlab.builder.kernel import ARCH, unpack
+from zvmlab.builder.packages import Suite
+from zvmlab.builder.tool_names import DEBIAN, LINKED as LINKED, is_tool as is_tool
 
 SUITE = "bookworm"
 TRIPLET = "s390x-linux-gnu"

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
-from zvmlab.build.tree_state import Changes
+from zvmlab.builder.tree_state import Changes
 
 _COMPILED = (".c", ".h", ".S")
 # kbuild reads them in each build, whatever their times are.

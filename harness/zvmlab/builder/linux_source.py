@@ -20,9 +20,9 @@ from pathlib import Path
 from zvmlab.base.cache import cache_root, entry, usable
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.buildstep import UNTAR, run_step
-from zvmlab.build.kernel import ARCH, SERIES, STANDS_IN, SUITES, unpack
-from zvmlab.build.packages import DAY, Suite
+from zvmlab.builder.buildstep import UNTAR, run_step
+from zvmlab.builder.kernel import ARCH, SERIES, STANDS_IN, SUITES, unpack
+from zvmlab.builder.packages import DAY, Suite
 
 UNPACK_SECONDS = 900
 _PACKAGE = r"linux-source-\d+\.\d+"

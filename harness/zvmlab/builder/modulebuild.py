@@ -29,12 +29,12 @@ from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
 from zvmlab.base.tree import TREE
-from zvmlab.build.buildstep import LOG_TAIL, first_error, run_tool
-from zvmlab.build.host_programs import host_arch, unpack_programs
-from zvmlab.build.kernel import ARCH, DEBIAN, Kernel, unpack
-from zvmlab.build.kernel_tree import at_work, contents_of
-from zvmlab.build.modules import module_name
-from zvmlab.build.packages import Suite
+from zvmlab.builder.buildstep import LOG_TAIL, first_error, run_tool
+from zvmlab.builder.host_programs import host_arch, unpack_programs
+from zvmlab.builder.kernel import ARCH, DEBIAN, Kernel, unpack
+from zvmlab.builder.kernel_tree import at_work, contents_of
+from zvmlab.builder.modules import module_name
+from zvmlab.builder.packages import Suite
 
 MODULE = "monreader.ko"
 _MAKEFILES = ("Kbuild", "Makefile")

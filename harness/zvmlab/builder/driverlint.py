@@ -6,7 +6,7 @@ the semantic patches that come with Linux.  Whatever one says is a finding, exce
 what driver/lint.txt gives a reason for; a reason that nothing needs is a finding,
 too.  A clean result is remembered in the cache until a source changes.
 
-``python3 -m zvmlab.build.driverlint [KERNEL…]``
+``python3 -m zvmlab.builder.driverlint [KERNEL…]``
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
-from zvmlab.build.buildstep import UNTAR, run_tool
-from zvmlab.build.linux_source import kernel_source
-from zvmlab.build.modulebuild import Build, build_folder, driver_source, run_make
-from zvmlab.build.kernels import resolve
+from zvmlab.builder.buildstep import UNTAR, run_tool
+from zvmlab.builder.linux_source import kernel_source
+from zvmlab.builder.modulebuild import Build, build_folder, driver_source, run_make
+from zvmlab.builder.kernels import resolve
 
 KERNELS = ("bookworm", "trixie", "sid")
 SCRIPTS_SUITE = "bookworm"
@@ -51,9 +51,7 @@ def _scripts(progress: Progress) -> Path:
     def unpack(folder: Path) -> None:
         parts = [f"linux-source-*/scripts/{name}" for name in _SCRIPTS]
         with progress.step(f"unpacking scripts of {tarball.name}"):
-            _say(
-                [*UNTAR, str(tarball), "--strip-components=1", "--wildcards", *parts], folder
-            )
+            _say([*UNTAR, str(tarball), "--strip-components=1", "--wildcards", *parts], folder)
         for name in _SCRIPTS:
             if not (folder / "scripts" / name).exists():
                 raise CannotRun(f"{tarball} has no scripts/{name}")

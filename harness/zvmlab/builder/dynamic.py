@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 from zvmlab.base.errors import CannotRun
-from zvmlab.build.elf import is_elf, is_s390x
+from zvmlab.builder.elf import is_elf, is_s390x
 
 # elf(5), for 64 bits: the header's e_phoff, e_phentsize and e_phnum; p_type and so on.
 _HEADER = struct.Struct(">32xQ14xHH")

@@ -11,8 +11,8 @@ from pathlib import Path
 from zvmlab.base.cache import entry
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.progress import Progress
-from zvmlab.build.host_programs import host_arch
-from zvmlab.build.packages import Suite
+from zvmlab.builder.host_programs import host_arch
+from zvmlab.builder.packages import Suite
 
 SOURCES = frozenset({".c", ".h", ".def", ".py", ".json", ".build", ".map", ".mk", ".toml"})
 

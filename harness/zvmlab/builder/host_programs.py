@@ -16,8 +16,8 @@ from pathlib import Path
 
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.progress import Progress
-from zvmlab.build.kernel import unpack
-from zvmlab.build.packages import Suite
+from zvmlab.builder.kernel import unpack
+from zvmlab.builder.packages import Suite
 
 PATCH_SECONDS = 60
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.signature import signature
-from zvmlab.build.kernel import Kernel
+from zvmlab.builder.kernel import Kernel
 
 _SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
     ".ko": bytes,

@@ -24,9 +24,9 @@ from zvmlab.base.cache import cache_root, entries, entry, usable
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
-from zvmlab.build.debugkernel import debug_kernel
-from zvmlab.build.elf import is_linux
-from zvmlab.build.kernel import (
+from zvmlab.builder.debugkernel import debug_kernel
+from zvmlab.builder.elf import is_linux
+from zvmlab.builder.kernel import (
     ARCH,
     DEBIAN,
     DEBUG,
@@ -38,9 +38,9 @@ from zvmlab.build.kernel import (
     unpack,
     unpacked,
 )
-from zvmlab.build.kernel_tree import tree_kernel
-from zvmlab.build.tree_name import number_of, series_of, tree_name
-from zvmlab.build.packages import DAY, HOUR, Suite
+from zvmlab.builder.kernel_tree import tree_kernel
+from zvmlab.builder.tree_name import number_of, series_of, tree_name
+from zvmlab.builder.packages import DAY, HOUR, Suite
 
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
 _PARTS = ("linux-binary-", "linux-modules-", "linux-base-")

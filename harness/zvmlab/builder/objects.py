@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from zvmlab.base.progress import Step
-from zvmlab.build import module_mk
-from zvmlab.build.buildstep import run_step
+from zvmlab.builder import module_mk
+from zvmlab.builder.buildstep import run_step
 
 COMPILER = "gcc"
 SECONDS = 600

@@ -12,8 +12,8 @@ from pathlib import Path
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.progress import Step
 from zvmlab.base.tree import TREE
-from zvmlab.build.buildstep import Ending, run_step
-from zvmlab.build.image import COMPILER
+from zvmlab.builder.buildstep import Ending, run_step
+from zvmlab.builder.image import COMPILER
 
 CONFIGS = TREE / "guest"
 """Folder of the configurations."""
