@@ -18,11 +18,11 @@ from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
 from zvmlab.builder import debugkernel, kbuild, kernel_patches, linux_source
-from zvmlab.builder.debugkernel import debug_kernel, gcov_folder
+from zvmlab.builder.debugkernel import debug_kernel
 from zvmlab.builder.kbuild import COMMON, CONFIGS, lost_lines
 from zvmlab.builder.kernel import DEBUG, slowness
 from zvmlab.builder.kernels import resolve
-from zvmlab.builder.linux_files import LinuxFile
+from zvmlab.builder.linux_files import BUILT_IN, LinuxFile, gcov_folder
 from zvmlab.builder.modules import builtin
 from zvmlab.builder.packages import Package
 
@@ -214,7 +214,7 @@ def test_coverage_kernel_keeps_the_notes_of_what_it_counts(
     kernel = resolve("coverage", progress=Progress(quiet=True))
     gcov = gcov_folder(kernel)
     assert gcov is not None and (gcov / "drivers/a.gcno").read_text() == "notes\n"
-    built_in = Path((gcov / debugkernel.BUILT_IN).read_text().strip())
+    built_in = Path((gcov / BUILT_IN).read_text().strip())
     assert built_in.is_absolute() and built_in.name == "tree" and not built_in.exists()
     config = (kernel.image.parent / "config-1.2.3-debug").read_text()
     assert "CONFIG_GCOV_KERNEL=y\n" in config and "CONFIG_DEBUG_KERNEL" not in config

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from zvmlab.builder.debugkernel import BUILT_IN, GCOV
 from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.linux_files import BUILT_IN, GCOV
 from zvmlab.guest import kernel_lines
 from zvmlab.guest.kernel_lines import keep_counts
 

@@ -17,17 +17,18 @@ from pathlib import Path
 import pytest
 from fake_tools import put_tools
 
-from zvmlab.base.cache import cache_root, remove
+from zvmlab.base.cache import cache_root, entry, remove
 from zvmlab.base.errors import CannotRun, Timeout, UsageError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
 from zvmlab.builder import kbuild, kernel_tree, kernels, modulebuild, tree_config
-from zvmlab.builder.kernel import Kernel, is_debug, slowness
+from zvmlab.builder.kernel import Kernel, counts_lines, has_checks, is_debug, slowness
 from zvmlab.builder.kernel_tree import at_work, tree_kernel
 from zvmlab.builder.kernels import defects_of, resolve, suite_of
+from zvmlab.builder.linux_files import gcov_folder
 from zvmlab.builder.modulebuild import build_folder
 from zvmlab.builder.tree_config import judge
-from zvmlab.builder.tree_name import TreeName, check_tree, tree_name
+from zvmlab.builder.tree_name import TreeName, check_tree, tree_name, with_counted
 from zvmlab.builder.tree_state import tree_state
 from zvmlab.cli.main import main
 from zvmlab.guest.config import GuestConfig
@@ -44,6 +45,7 @@ tree=$2
 for word; do
 	case $word in
 	O=*) out=${word#*=} ;;
+	GCOV_PROFILE_monreader.o=y) counts=yes ;;
 	KCONFIG_ALLCONFIG=*) config=${word#*=} ;;
 	INSTALL_MOD_PATH=*) into=${word#*=} ;;
 	esac
@@ -68,6 +70,7 @@ for word; do
 		echo 6.1.9-test >include/config/kernel.release
 		cat "$tree/init.c" >arch/s390/boot/bzImage
 		cat "$tree/drivers/s390/char/monreader.c" >drivers/s390/char/monreader.ko
+		[ ! "$counts" ] || echo notes >drivers/s390/char/monreader.gcno
 		echo drivers/s390/char/monreader.o >modules.order
 		touch vmlinux System.map Module.symvers Makefile ;;
 	modules_install)
@@ -106,6 +109,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (configs / "since-6.2.config").write_text("CONFIG_LATER=y\n")
     (configs / "since-6.12.config").write_text("CONFIG_LATEST=y\n")
     (configs / "debug.config").write_text("CONFIG_KASAN=y\n")
+    (configs / "fuzz.config").write_text('CONFIG_KASAN=y\nCONFIG_LOCALVERSION="-fuzz"\n')
+    (configs / "checks-since-6.2.config").write_text("CONFIG_MOVES=y\n")
+    (configs / "coverage.config").write_text('CONFIG_LOCALVERSION="-lines"\nCONFIG_A=m\n')
     monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("MAKEFLAGS", "C=1")
     monkeypatch.setenv("ARCH", "um")
@@ -316,6 +322,62 @@ def test_disk_that_is_full(tree: Path, built: Built) -> None:
         built()
 
 
+def test_checks_and_coverage_come_on_top_of_each_other(tree: Path, built: Built) -> None:
+    """Of two lines for one option the later is there, and the version tells of both."""
+    kernel = built(":coverage:fuzz")
+    config = (kernel.image.parent / "config-6.1.9-test").read_text().split("\n")
+    assert config == ["CONFIG_A=m", "CONFIG_KASAN=y", 'CONFIG_LOCALVERSION="-fuzz-lines"', ""]
+    assert kernel.suite.partition("@")[0] == "linux:fuzz:coverage"
+    (tree / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 3\n")
+    for words, moves in (("", False), (":coverage", False), (":debug", True), (":fuzz", True)):
+        text = (built(words).image.parent / "config-6.1.9-test").read_text()
+        assert ("CONFIG_MOVES=y" in text) == moves
+        assert "CONFIG_LATER=y" in text and "CONFIG_LATEST" not in text
+
+
+def test_kernel_that_counts_keeps_the_notes_of_what_the_tree_has(
+    tree: Path, built: Built, tmp_path: Path
+) -> None:
+    said: list[str] = []
+
+    class Said(Progress):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    assert gcov_folder(built()) is None
+    kernel = built(":coverage", Said(quiet=True))
+    gcov = gcov_folder(kernel)
+    assert gcov is not None and kernel.work is not None
+    assert (gcov / "drivers/s390/char/monreader.gcno").read_text() == "notes\n"
+    assert (gcov / "tree").read_text() == f"{kernel.work}/out\n"
+    # Of the files that are listed the tree has only this one.
+    words = (kernel.work / "out/calls").read_text().splitlines()[-2].split()
+    assert [word for word in words if "GCOV" in word] == ["GCOV_PROFILE_monreader.o=y"]
+    assert not said
+    (tree / "net").mkdir()
+    (tree / "net/b.c").touch()
+    text = "linux:coverage=net/b.c does not compile net/b.c in this configuration"
+    with pytest.raises(UsageError, match=text):
+        built(":coverage=net/b.c")
+    with pytest.raises(UsageError, match="has no net/c.c, whose lines are to be counted"):
+        built(":coverage=net/c.c")
+    (tree / "net/iucv").mkdir()
+    (tree / "net/iucv/iucv.c").touch()
+    built(":coverage", Said(quiet=True))
+    assert said == ["linux:coverage counts no lines of what it does not compile: net/iucv/iucv.c"]
+
+
+def test_files_named_by_an_option(tree: Path) -> None:
+    name = f"{tree}:coverage"
+    assert with_counted(name, ()) == name and with_counted("bookworm", []) == "bookworm"
+    assert with_counted(name, ["net/b.c", "a.c"]) == f"{name}:coverage=net/b.c:coverage=a.c"
+    for other in ("bookworm", "coverage", str(tree), f"{tree}:debug"):
+        with pytest.raises(UsageError, match="are counted by a source tree with the word coverage"):
+            with_counted(other, ["a.c"])
+    with pytest.raises(UsageError, match="'a.h' is no C source"):
+        with_counted(name, ["a.h"])
+
+
 @pytest.mark.parametrize(
     ("config", "needed"), (("", 256), (":debug", 384), (":full", 1700), (":full:debug", 2800))
 )
@@ -515,39 +577,71 @@ def test_what_is_no_tree(tree: Path, built: Built, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "config", "debug"),
+    ("words", "config", "checks", "coverage", "counted"),
     [
-        ("", "minimal", False),
-        (":minimal", "minimal", False),
-        (":debug", "minimal", True),
-        (":full", "full", False),
-        (":full:debug", "full", True),
-        (":debug:full", "full", True),
-        (":./c", "./c", False),
+        ("", "minimal", "", False, ()),
+        (":minimal", "minimal", "", False, ()),
+        (":debug", "minimal", "debug", False, ()),
+        (":fuzz", "minimal", "fuzz", False, ()),
+        (":full", "full", "", False, ()),
+        (":full:debug", "full", "debug", False, ()),
+        (":debug:full", "full", "debug", False, ()),
+        (":./c", "./c", "", False, ()),
+        (":coverage", "minimal", "", True, ()),
+        (":coverage:debug", "minimal", "debug", True, ()),
+        (":./c:coverage", "./c", "", True, ()),
+        (":coverage:coverage=net/b.c:coverage=a.c", "minimal", "", True, ("a.c", "net/b.c")),
+        (":fuzz:coverage=a.c", "minimal", "fuzz", True, ("a.c",)),
     ],
 )
 def test_words_after_a_tree(
-    tree: Path, words: str, config: str, debug: bool, monkeypatch: pytest.MonkeyPatch
+    tree: Path,
+    words: str,
+    config: str,
+    checks: str,
+    coverage: bool,
+    counted: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tree)
     (tree / "c").touch()
+    debug = coverage or checks != ""
     for place in (str(tree), "source:6.1", "."):
-        assert tree_name(place + words) == TreeName(place, config, debug)
+        assert tree_name(place + words) == TreeName(place, config, checks, coverage, counted)
         assert is_debug(place + words) == debug
+        assert has_checks(place + words) == (checks != "")
+        assert counts_lines(place + words) == coverage
         assert (slowness(place + words) > 1) == debug
     parameters = GuestConfig(kernel=f"{tree}{words}").kernel_parameters().split()
-    end = {"minimal": 128 << 20, "full": 256 << 20}
+    large = config != "minimal" and checks != ""
     assert [word for word in parameters if word.startswith("mem=")] == (
-        [f"mem={end[config]}"] if debug else []
+        [f"mem={(256 if large else 128) << 20}"] if debug else []
     )
+
+
+@pytest.mark.parametrize("words", ("", ":debug", ":fuzz", ":coverage", ":fuzz:coverage"))
+@pytest.mark.parametrize("version", ((6, 1), (6, 11), (6, 12), (7, 2)))
+def test_guest_with_checks_has_virtual_addresses_that_are_not_real_ones(
+    tree: Path, words: str, version: tuple[int, int]
+) -> None:
+    (tree / "Makefile").write_text("VERSION = {}\nPATCHLEVEL = {}\n".format(*version))
+    parameters = GuestConfig(kernel=f"{tree}{words}").kernel_parameters().split()
+    checked = words not in ("", ":coverage")
+    assert ("nokaslr" in parameters) == (version < (6, 12) or not checked)
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (":fll", "'fll' is neither minimal, full nor debug, .* did you mean full"),
+        (":fll", "'fll' is neither minimal, full, debug, fuzz nor coverage, .* did you mean full"),
         (":full:minimal", "a tree has one configuration"),
-        (":debug:debug", "may be followed by debug once"),
+        (":debug:debug", "may be followed by debug or fuzz once"),
+        (":debug:fuzz", "may be followed by debug or fuzz once"),
+        (":coverage:coverage", "and by coverage once"),
+        (":coverage=/a.c", "'/a.c' is no C source in the tree"),
+        (":coverage=../a.c", "'../a.c' is no C source in the tree"),
+        (":coverage=a.h", "'a.h' is no C source in the tree"),
+        (":coverage=", "'.' is no C source in the tree"),
         (":./none", "the configuration .*/none does not exist"),
         (":", "'' is neither"),
     ],
@@ -583,8 +677,21 @@ def test_how_tests_are_called_on_a_tree(tree: Path, monkeypatch: pytest.MonkeyPa
 def test_known_defects_of_a_tree_are_those_of_its_series(tree: Path) -> None:
     assert "bookworm" in defects_of(str(tree)) and "bookworm" in defects_of("source:6.1:debug")
     assert "trixie" in defects_of("source:6.12") and "bookworm" not in defects_of("source:6.12")
+    assert defects_of("source:6.12:debug") > {"trixie", "debug", "trixie:debug"}
+    assert not defects_of("source:6.12:fuzz") & {"debug", "trixie:debug"}
     (tree / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 5\n")
-    assert defects_of(str(tree)) == {str(tree)} and defects_of("debug") == {"debug", "bookworm"}
+    assert defects_of(str(tree)) == {str(tree)}
+    assert defects_of("debug") == {"debug", "bookworm", "bookworm:debug"}
+    (tree / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 2\n")
+    assert "sid" not in defects_of(str(tree))
+
+    def unpacked(folder: Path) -> None:
+        (folder / "boot").mkdir(parents=True)
+        (folder / "boot/vmlinuz-7.2.13").touch()
+        (folder / "lib/modules/7.2.13/kernel").mkdir(parents=True)
+
+    (cache_root() / "kernel-of-sid").write_text(entry("kernel", "sid-7.2.13", unpacked).name)
+    assert {"sid", "sid:debug"} < defects_of(f"{tree}:debug")
 
 
 @pytest.mark.parametrize(

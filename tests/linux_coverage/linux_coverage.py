@@ -16,10 +16,9 @@ from typing import Any
 from linux_lines import lines_of
 from linux_page import page
 from zvmlab.base.errors import EXIT_PASS, UsageError, exit_code
-from zvmlab.builder.debugkernel import gcov_folder
 from zvmlab.builder.kernel import COVERAGE
 from zvmlab.builder.kernels import resolve
-from zvmlab.builder.linux_files import linux_files
+from zvmlab.builder.linux_files import gcov_folder, linux_files
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:

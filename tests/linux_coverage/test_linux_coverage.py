@@ -148,7 +148,7 @@ def test_report_that_is_none(tmp_path: Path, text: str) -> None:
 def test_list_of_sources() -> None:
     files = linux_files(LIST)
     assert len(files) > 15
-    assert "GCOV_PROFILE_monreader.o=y" in counting(files)
+    assert "GCOV_PROFILE_monreader.o=y" in counting(file.path for file in files)
 
 
 @pytest.mark.parametrize(

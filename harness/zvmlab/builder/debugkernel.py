@@ -42,12 +42,9 @@ from zvmlab.builder.kbuild import (
 )
 from zvmlab.builder.kernel_patches import RECIPE, patch
 from zvmlab.builder.kernel import COVERAGE, DEBUG, Kernel, unpacked
-from zvmlab.builder.linux_files import NOTES, counting, linux_files
+from zvmlab.builder.linux_files import GCOV, counting, keep_notes, linux_files
 from zvmlab.builder.linux_source import Source, newest, unpack_tarball
 
-GCOV = "gcov"
-BUILT_IN = "tree"
-"""File in GCOV that names the folder in which the sources were compiled."""
 KDIR_PARTS = (
     *("Makefile", ".config", "Module.symvers", "include", "scripts"),
     *("arch/s390/Makefile", "arch/s390/include"),
@@ -66,12 +63,6 @@ def debug_kernel(name: str, progress: Progress | None = None) -> Kernel:
     return unpacked(name, folder)
 
 
-def gcov_folder(kernel: Kernel) -> Path | None:
-    """The folder with a coverage kernel's notes; None for other kernels."""
-    folder = kernel.image.parent.parent / GCOV
-    return folder if (folder / BUILT_IN).is_file() else None
-
-
 class _Build:
     """The build of one of these kernels."""
 
@@ -80,7 +71,7 @@ class _Build:
         self._what = f"building the {name} kernel"
         self._source = source
         self._progress = progress
-        self._counted = linux_files() if name == COVERAGE else []
+        self._counted = [file.path for file in linux_files()] if name == COVERAGE else []
         self._make = (*MAKE, *counting(self._counted))
         self._configs = (kbuild.CONFIGS / COMMON, kbuild.CONFIGS / f"{name}.config")
         recipe = " ".join((*self._make, *TARGETS, *KDIR_PARTS, RECIPE))
@@ -104,7 +95,8 @@ class _Build:
             argv = [*self._make, "modules_install", install, "DEPMOD=true"]
             run(self._what, argv, tree, log, CONFIG_SECONDS)
         if self._counted:
-            self._keep_notes(tree, into / GCOV)
+            for path in keep_notes(self._counted, tree, into / GCOV):
+                raise ZvmlabError(f"the coverage kernel has not compiled {path}")
         _arrange(tree, into)
         unpacked(self._name, into)  # nothing incomplete enters the cache
 
@@ -121,17 +113,6 @@ class _Build:
             raise ZvmlabError(
                 f"{names} do not fit this kernel: its configuration drops {', '.join(lost)}"
             )
-
-    def _keep_notes(self, tree: Path, gcov: Path) -> None:
-        """Keep gcov's notes, and the path that the kernel gives their counts."""
-        for file in self._counted:
-            notes = tree / file.path.with_suffix(NOTES)
-            if not notes.is_file():
-                raise ZvmlabError(f"the coverage kernel has not compiled {file.path}")
-            kept = gcov / file.path.with_suffix(NOTES)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(notes, kept)
-        (gcov / BUILT_IN).write_text(f"{tree}\n", encoding="utf-8")
 
 
 def _arrange(tree: Path, into: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import CannotRun
+from zvmlab.builder.tree_name import CHECKS, COVERAGE_WORD, DEBUG_WORD
 
 SUITES = ("bookworm", "trixie", "sid")
 STANDS_IN = {"trixie": "bookworm-backports"}
@@ -15,7 +16,7 @@ STANDS_IN = {"trixie": "bookworm-backports"}
 DEBIAN = (*SUITES, *STANDS_IN.values())
 SERIES = {"6.1": "bookworm", "6.12": "trixie"}
 """The suite of a series that stays; all others come and go with the newest suite."""
-COVERAGE = "coverage"
+COVERAGE = COVERAGE_WORD
 DEBUG = {"debug": "bookworm", COVERAGE: "bookworm"}
 """Debug kernels by name: the suite whose kernel source they are built from."""
 DEBUG_SLOWNESS = 4.0
@@ -44,13 +45,29 @@ class Kernel:
 
 def is_debug(name: str) -> bool:
     """Is it built by us to look for mistakes, or to count lines?  Also of a source tree."""
-    return name in DEBUG or "debug" in name.split(":")[1:]
+    return has_checks(name) or counts_lines(name)
+
+
+def has_checks(name: str) -> bool:
+    """Is it built by us to look for mistakes?"""
+    return name == DEBUG_WORD or any(word in CHECKS for word in name.split(":")[1:])
+
+
+def judges(name: str) -> bool:
+    """Has it all checks?"""
+    return DEBUG_WORD in (name, *name.split(":")[1:])
+
+
+def counts_lines(name: str) -> bool:
+    """Is it built by us to count which lines run?"""
+    words = [word.partition("=")[0] for word in name.split(":")[1:]]
+    return name == COVERAGE or COVERAGE in words
 
 
 def is_large(name: str) -> bool:
     """Has it both these checks and Debian's, or somebody's own, configuration?"""
-    words = name.split(":")[1:]
-    return "debug" in words and any(word == "full" or "/" in word for word in words)
+    words = [word for word in name.split(":")[1:] if "=" not in word]
+    return has_checks(name) and any(word == "full" or "/" in word for word in words)
 
 
 def slowness(name: str) -> float:

@@ -28,7 +28,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from zvmlab.base import manifest
 from zvmlab.base.cache import cache_root, digest, entries, entry, locked_within, usable
@@ -47,6 +47,7 @@ from zvmlab.builder.kbuild import (
     steps,
 )
 from zvmlab.builder.kernel import Kernel, unpacked
+from zvmlab.builder.linux_files import GCOV, counting, keep_notes, linux_files
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.tree_config import Wanted, judge, wanted
 from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, check_tree
@@ -73,7 +74,7 @@ BUILD_BYTES = {
     (FULL, True): 2800 << 20,
 }
 """
-A first build by its configuration, with debug or without, and its kernel take about so much;
+A first build by its configuration, with checks or without, and its kernel take about so much;
 with a configuration of the user's no less than with the minimal one.
 """
 _CERTIFICATES = "CONFIG_SYSTEM_TRUSTED_KEYRING"
@@ -182,9 +183,11 @@ class _Build:
         series = check_tree(self._tree)
         self._shown = name.short
         self._what = f"building {self._shown}"
-        self._wanted: Wanted = wanted(name, series, lambda: debian_config(series))
+        self._counted = self._sources() if name.coverage else []
+        words = counting(self._counted)
+        self._wanted: Wanted = wanted(name, series, lambda: debian_config(series), words)
         choice = str(name.file) if name.file is not None else name.config
-        self._key = digest(str(self._tree), choice, repr(name.debug))
+        self._key = digest(str(self._tree), choice, name.checks, " ".join(words))
         self._work = cache_root() / f"linux-build-{self._key}"
         self._out = self._work / "out"
         self._log = self._work / "build.log"
@@ -245,8 +248,8 @@ class _Build:
             if not is_ours(self._work):
                 mark(self._work, manifest.NOTHING)
             free = shutil.disk_usage(self._work).free
-            debug = self._name.debug
-            least = BUILD_BYTES.get((self._name.config, debug), BUILD_BYTES[MINIMAL, debug])
+            checks = self._name.checks != ""
+            least = BUILD_BYTES.get((self._name.config, checks), BUILD_BYTES[MINIMAL, checks])
             if free < least and not (self._out / "vmlinux").exists():
                 raise self._no_space(free)
             self._log.write_text("", encoding="utf-8")
@@ -337,7 +340,8 @@ class _Build:
         begun = self._work / "begun"
         begun.touch()
         killed = []
-        argv = [MAKE[0], "-C", str(self._tree), f"O={self._out}", *MAKE[1:], *words]
+        settings = (f"O={self._out}", *MAKE[1:], *self._wanted.words)
+        argv = [MAKE[0], "-C", str(self._tree), *settings, *words]
         ending = Ending(ENDING_SECONDS, lambda: killed.append(True))
         lines = steps(self._what, argv, self._work, self._log, seconds, ending, [self._lock])
         try:
@@ -383,7 +387,31 @@ class _Build:
         for link in ("build", "source"):
             (modules / link).unlink(missing_ok=True)
         (modules / "build").symlink_to(self._out)
+        if self._name.coverage:
+            self._keep_notes(folder / GCOV)
         unpacked(self._shown, folder)  # nothing incomplete enters the cache
+
+    def _sources(self) -> list[PurePosixPath]:
+        """The sources whose lines count: those that are listed and in the tree, and those named."""
+        listed = [file.path for file in linux_files() if (self._tree / file.path).is_file()]
+        named = [PurePosixPath(path) for path in self._name.counted]
+        for path in named:
+            if not (self._tree / path).is_file():
+                raise UsageError(f"{self._shown} has no {path}, whose lines are to be counted")
+        return list(dict.fromkeys([*listed, *named]))
+
+    def _keep_notes(self, gcov: Path) -> None:
+        """Keep the compiler's notes of what counts, as far as this configuration has it."""
+        left = keep_notes(self._counted, self._out, gcov)
+        named = [path for path in self._name.counted if PurePosixPath(path) in left]
+        if named:
+            raise UsageError(
+                f"{self._shown} does not compile {named[0]} in this configuration, so that none of"
+                " its lines can be counted"
+            )
+        if left:
+            text = ", ".join(map(str, left))
+            self._progress.say(f"{self._shown} counts no lines of what it does not compile: {text}")
 
     def _forget(self, newest: Path) -> None:
         """Remove the oldest entries of this tree, but those that a process uses."""

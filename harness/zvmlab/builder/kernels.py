@@ -34,12 +34,13 @@ from zvmlab.builder.kernel import (
     STANDS_IN,
     SUITES,
     Kernel,
+    judges,
     module_trees,
     unpack,
     unpacked,
 )
 from zvmlab.builder.kernel_tree import tree_kernel
-from zvmlab.builder.tree_name import number_of, series_of, tree_name
+from zvmlab.builder.tree_name import DEBUG_WORD, number_of, tree_name
 from zvmlab.builder.packages import DAY, HOUR, Suite
 
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
@@ -108,15 +109,24 @@ def defects_of(name: str) -> set[str]:
     """Under which names the known defects of that kernel stand.
 
     A suite has those of the one that stands in for it, too, a debug kernel those of the suite
-    that it is built from, and a source tree those of the suite whose series it is of.
+    that it is built from, and a source tree those of the suite whose series it is of.  What only
+    checks see stands under "debug", and if not all series have it, under "bookworm:debug".
     """
-    names = {name, suite_in_use(name), DEBUG.get(name, name)}
+    suites = {suite_in_use(name), DEBUG.get(name, name)}
     with contextlib.suppress(UsageError):  # what is wrong with it is told when it is built
         tree = tree_name(name)
         if tree is not None:
-            series = tree.series or series_of(Path(tree.place).expanduser().resolve())
-            names |= {SERIES[series]} if series in SERIES else set()
-    return names
+            suites |= _suites_of(tree.release)
+    seen = {DEBUG_WORD, *(f"{suite}:{DEBUG_WORD}" for suite in suites - {name})}
+    return {name, *suites, *(seen if judges(name) else ())}
+
+
+def _suites_of(series: str) -> set[str]:
+    """The suite with that series, as far as is known without a network."""
+    if series in SERIES:
+        return {SERIES[series]}
+    newest = _noted(SUITES[-1])
+    return {SUITES[-1]} if newest is not None and newest.version.startswith(f"{series}.") else set()
 
 
 def suite_of(series: str) -> str:

@@ -10,19 +10,26 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.tree import TREE
+from zvmlab.builder.kernel import Kernel
 
 LIST = TREE / "guest" / "linux_files.toml"
 NOTES = ".gcno"
 """Suffix of the compiler's notes of a source, which say what it counts."""
 COUNTS = ".gcda"
 """Suffix of the counts of a source."""
+GCOV = "gcov"
+"""Folder of a kernel's cache entry with the notes."""
+BUILT_IN = "tree"
+"""File in it that names the folder in which the sources were compiled."""
 _TEXTS = frozenset({"path", "uses", "rows", "functions", "without", "missing"})
 _NEEDED = ("path", "uses")
 
@@ -93,6 +100,30 @@ def _file(path: Path, number: int, table: Any) -> LinuxFile:
     return LinuxFile(path=source, **texts)
 
 
-def counting(files: list[LinuxFile]) -> list[str]:
-    """Settings of make with which the kernel's build counts these files, by their names."""
-    return [f"GCOV_PROFILE_{file.path.stem}.o=y" for file in files]
+def counting(sources: Iterable[PurePosixPath]) -> list[str]:
+    """Settings of make with which the kernel's build counts these sources, by their names."""
+    return [f"GCOV_PROFILE_{path.stem}.o=y" for path in sources]
+
+
+def keep_notes(sources: Iterable[PurePosixPath], built: Path, gcov: Path) -> list[PurePosixPath]:
+    """Keep in *gcov* the compiler's notes of sources, and where they were built.
+
+    Return: the sources of which there are none, because they were not compiled.
+    """
+    left = []
+    gcov.mkdir()
+    for path in sources:
+        notes, kept = built / path.with_suffix(NOTES), gcov / path.with_suffix(NOTES)
+        if notes.is_file():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(notes, kept)
+        else:
+            left.append(path)
+    (gcov / BUILT_IN).write_text(f"{built}\n", encoding="utf-8")
+    return left
+
+
+def gcov_folder(kernel: Kernel) -> Path | None:
+    """The folder with a kernel's notes; None for kernels that count no lines."""
+    folder = kernel.image.parent.parent / GCOV
+    return folder if (folder / BUILT_IN).is_file() else None

@@ -4,7 +4,9 @@
 A minimal kernel has what `guest/kernel.config` names and nothing else, a full one all of
 Debian's, or of a file of the user's, with our lines over it: `guest/full.config` says what
 guests or this machine could not do with, `guest/since-SERIES.config` what that series and later
-ones need beside it, `guest/debug.config` what looks for mistakes.
+ones need beside it, `guest/debug.config` and `guest/fuzz.config` what looks for mistakes,
+`guest/checks-since-SERIES.config` what both have in that series and later ones, and
+`guest/coverage.config` what counts lines.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from zvmlab.base.errors import UsageError
 from zvmlab.builder import kbuild
 from zvmlab.builder.image import compiler_version
 from zvmlab.builder.kbuild import COMMON, MAKE, TARGETS, lost_lines
-from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, number_of
+from zvmlab.builder.tree_name import COVERAGE_WORD, FULL, MINIMAL, TreeName, number_of
 
 OURS = "zvmlab.config"
 """Our lines, in the folder of the build."""
@@ -29,6 +31,7 @@ NEEDED = (
 )
 """Without one of these no guest says that it is there."""
 _MOST_NAMED = 12
+_END_OF_VERSION = "CONFIG_LOCALVERSION"
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,14 @@ class Wanted:
     base: str | None
     """Another one, which ours comes on top of; None: all is off that ours does not name."""
     ours: str
+    words: tuple[str, ...] = ()
+    """Further settings of make."""
 
     @property
     def recipe(self) -> str:
         """Changes with it, and with all else that the build is told."""
         base = "" if self.base is None else f"base {self.base}"
-        return digest(base, self.ours, compiler_version(), " ".join((*MAKE, *TARGETS)))
+        return digest(base, self.ours, compiler_version(), " ".join((*MAKE, *self.words, *TARGETS)))
 
     def goal(self, out: Path) -> list[str]:
         """Write it into the folder *out*; the words of make that turn it into a whole one."""
@@ -54,25 +59,41 @@ class Wanted:
         return ["olddefconfig"]
 
 
-def wanted(name: TreeName, series: str, debian: Callable[[], str]) -> Wanted:
+def wanted(
+    name: TreeName, series: str, debian: Callable[[], str], words: Sequence[str] = ()
+) -> Wanted:
     """The configuration for a tree of that series; *debian*: Debian's, of a similar kernel."""
     base = None
     if name.config != MINIMAL:
         base = debian() if name.config == FULL else _text(name)
-    parts = [COMMON, *_since(series)]
+    parts = [COMMON, *_since("", series)]
     parts += ["full.config"] if base is not None else []
-    parts += ["debug.config"] if name.debug else []
+    parts += [f"{name.checks}.config", *_since("checks-", series)] if name.checks else []
+    parts += [f"{COVERAGE_WORD}.config"] if name.coverage else []
     texts = [(kbuild.CONFIGS / part).read_text(encoding="utf-8") for part in parts]
-    return Wanted(base, "".join(texts))
+    return Wanted(base, _merged(texts), tuple(words))
 
 
-def _since(series: str) -> list[str]:
-    """Names of the files of this series and earlier ones, the earliest first."""
+def _since(what: str, series: str) -> list[str]:
+    """Names of such files of this series and earlier ones, the earliest first."""
     found = {
-        number_of(file.stem.partition("-")[2]): file.name
-        for file in kbuild.CONFIGS.glob("since-*.config")
+        number_of(file.stem.rpartition("-")[2]): file.name
+        for file in kbuild.CONFIGS.glob(f"{what}since-*.config")
     }
     return [name for since, name in sorted(found.items()) if since <= number_of(series)]
+
+
+def _merged(texts: Iterable[str]) -> str:
+    """All lines; of several for one option the last, and one end of the version out of all."""
+    merged: dict[str, str] = {}
+    ends = []
+    for line in "".join(texts).splitlines():
+        option = re.match(r"(?:# )?(CONFIG_\w+)[= ]", line)
+        if option and option[1] == _END_OF_VERSION:
+            ends.append(line.partition("=")[2].strip('"'))
+            line = f'{_END_OF_VERSION}="{"".join(dict.fromkeys(ends))}"'
+        merged[option[1] if option else str(len(merged))] = line
+    return "".join(f"{line}\n" for line in merged.values())
 
 
 def _text(name: TreeName) -> str:

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Names of kernel source trees, and whether one can be built.
 
-    TREE[:CONFIG][:debug]      TREE: a folder, or source:6.1, Debian's source of that series
-                               CONFIG: minimal (default), full, or a file, with a "/"
+    TREE[:CONFIG][:debug|:fuzz][:coverage]
+
+    TREE      a folder, or source:6.1, Debian's source of that series
+    CONFIG    minimal (default), full, or a file, with a "/"
+    debug     with all checks; fuzz: with those that find much and cost little
+    coverage  counts which lines of Linux' code for z/VM run; coverage=net/core/sock.c also those
+              of that file
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from zvmlab.base.cache import UNFIT
 from zvmlab.base.errors import UsageError
@@ -18,7 +24,15 @@ from zvmlab.base.hints import did_you_mean
 MINIMAL = "minimal"
 FULL = "full"
 DEBUG_WORD = "debug"
-_WORDS = (MINIMAL, FULL, DEBUG_WORD)
+FUZZ_WORD = "fuzz"
+CHECKS = (DEBUG_WORD, FUZZ_WORD)
+"""Words of kernels that look for mistakes."""
+COVERAGE_WORD = "coverage"
+_CONFIGS = (MINIMAL, FULL)
+_WORDS = (*_CONFIGS, *CHECKS, COVERAGE_WORD)
+_COUNTED = f"{COVERAGE_WORD}="
+# From this series on, what checks gives the addresses of storage another base than 0.
+_MOVES_SINCE = (6, 12)
 _SOURCE = "source"
 # What a configuration or a build in the tree itself leaves there; kbuild looks for the same.
 _IN_PLACE = (".config", "include/config", "arch/s390/include/generated")
@@ -33,7 +47,12 @@ class TreeName:
     """The folder, or "source:6.1"."""
     config: str = MINIMAL
     """MINIMAL, FULL, or the path of a file."""
-    debug: bool = False
+    checks: str = ""
+    """One of CHECKS, or ""."""
+    coverage: bool = False
+    """Counts which lines run: of linux_files(), and of *counted*."""
+    counted: tuple[str, ...] = ()
+    """Sources of the tree, sorted."""
 
     @property
     def series(self) -> str | None:
@@ -46,12 +65,24 @@ class TreeName:
         """The name in reports: without the folder's own folders."""
         place = self.place if self.series else Path(self.place).expanduser().resolve().name
         config = [] if self.config == MINIMAL else [Path(self.config).name]
-        return ":".join([place, *config, *([DEBUG_WORD] if self.debug else [])])
+        coverage = [COVERAGE_WORD] if self.coverage and not self.counted else []
+        counted = [f"{_COUNTED}{path}" for path in self.counted]
+        return ":".join(filter(None, (place, *config, self.checks, *coverage, *counted)))
 
     @property
     def file(self) -> Path | None:
         """The configuration, if it is a file of the user's."""
-        return None if self.config in _WORDS else Path(self.config).expanduser().absolute()
+        return None if self.config in _CONFIGS else Path(self.config).expanduser().absolute()
+
+    @property
+    def release(self) -> str:
+        """The series, such as 6.1, of any tree; UsageError if its Makefile does not say it."""
+        return self.series or series_of(Path(self.place).expanduser().resolve())
+
+    @property
+    def moves(self) -> bool:
+        """Does it lie elsewhere each time, with other virtual addresses of storage than real ones?"""
+        return self.checks != "" and number_of(self.release) >= _MOVES_SINCE
 
 
 def tree_name(name: str) -> TreeName | None:
@@ -76,23 +107,52 @@ def tree_name(name: str) -> TreeName | None:
 
 
 def _with_words(name: str, place: str, words: list[str]) -> TreeName:
-    configs = [word for word in words if word != DEBUG_WORD]
+    counted = {_counted(name, word) for word in words if word.startswith(_COUNTED)}
+    plain = [word for word in words if not word.startswith(_COUNTED)]
+    configs = [word for word in plain if word not in (*CHECKS, COVERAGE_WORD)]
     for word in configs:
-        if word not in _WORDS and "/" not in word:
+        if word not in _CONFIGS and "/" not in word:
             raise UsageError(
-                f"kernel {name!r}: {word!r} is neither {', '.join(_WORDS[:-1])} nor {DEBUG_WORD},"
+                f"kernel {name!r}: {word!r} is neither {', '.join(_WORDS[:-1])} nor {_WORDS[-1]},"
                 f" nor a file with a configuration, named with a '/'{did_you_mean(word, _WORDS)}"
             )
-    if len(configs) > 1 or len(words) - len(configs) > 1:
+    checks = [word for word in plain if word in CHECKS]
+    if len(configs) > 1 or len(checks) > 1 or plain.count(COVERAGE_WORD) > 1:
         raise UsageError(
             f"kernel {name!r}: a tree has one configuration (minimal, full or a file), and may be"
-            " followed by debug once"
+            f" followed by {' or '.join(CHECKS)} once, and by {COVERAGE_WORD} once"
         )
+    coverage = COVERAGE_WORD in plain or bool(counted)
     config = configs[0] if configs else MINIMAL
-    found = TreeName(place, config, DEBUG_WORD in words)
+    found = TreeName(place, config, "".join(checks), coverage, tuple(sorted(counted)))
     if found.file is not None and not found.file.is_file():
         raise UsageError(f"kernel {name!r}: the configuration {found.file} does not exist")
     return found
+
+
+def _counted(name: str, word: str) -> str:
+    """The source that a word coverage=PATH names."""
+    path = PurePosixPath(word.removeprefix(_COUNTED))
+    if path.suffix != ".c" or path.is_absolute() or ".." in path.parts:
+        raise UsageError(
+            f"kernel {name!r}: {str(path)!r} is no C source in the tree, such as net/core/sock.c"
+        )
+    return str(path)
+
+
+def with_counted(name: str, paths: Iterable[str]) -> str:
+    """The name of the same kernel which counts the lines of these sources, too."""
+    added = [f"{_COUNTED}{path}" for path in paths]
+    if not added:
+        return name
+    tree = tree_name(name)
+    if tree is None or not tree.coverage:
+        raise UsageError(
+            f"lines of further files are counted by a source tree with the word {COVERAGE_WORD},"
+            f" as in source:6.1:{COVERAGE_WORD}, not by {name!r}"
+        )
+    tree_name(":".join([name, *added]))
+    return ":".join([name, *added])
 
 
 def is_tree(folder: Path) -> bool:

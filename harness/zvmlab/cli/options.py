@@ -19,7 +19,8 @@ _DAY = 86400
 KERNEL_HELP = (
     "guest kernel: bookworm (default), trixie, sid, debug, an image, or a kernel source tree to"
     " build: a folder or source:6.1; TREE:full uses Debian's configuration, TREE:FILE the one in FILE,"
-    " TREE:debug checks for mistakes"
+    " TREE:debug checks for mistakes, TREE:fuzz for those that are found at little cost,"
+    " TREE:coverage counts lines"
 )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.builder.kernel import is_debug, is_large
+from zvmlab.builder.kernel import has_checks, is_debug, is_large
+from zvmlab.builder.tree_name import tree_name
 from zvmlab.cp.fault_points import check
 from zvmlab.cp.faults import Fault
 from zvmlab.cp.faults_file import load
@@ -212,7 +213,7 @@ class GuestConfig:
             f"possible_cpus={self.cpus}",
             f"loglevel={level}",
         ]
-        if ANY_PLACE not in self.command_line.split():
+        if ANY_PLACE not in self.command_line.split() and not self._moves():
             words.append(_SAME_PLACE)
         if is_debug(self.kernel):
             # Of what lies between the end of storage and what SCLP calls possible, KASAN
@@ -223,6 +224,11 @@ class GuestConfig:
         if self.command_line:
             words.append(self.command_line)
         return " ".join(words)
+
+    def _moves(self) -> bool:
+        """Is it a kernel that looks for addresses of one kind in the place of the other?"""
+        tree = tree_name(self.kernel) if has_checks(self.kernel) else None
+        return tree is not None and tree.moves
 
     def cp_options(self) -> dict[str, str]:
         """Options of the CP object, without its files."""

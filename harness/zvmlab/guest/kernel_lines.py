@@ -14,9 +14,8 @@ import errno
 import tempfile
 from pathlib import Path, PurePosixPath
 
-from zvmlab.builder.debugkernel import BUILT_IN, gcov_folder
 from zvmlab.builder.kernels import resolve
-from zvmlab.builder.linux_files import COUNTS, NOTES
+from zvmlab.builder.linux_files import BUILT_IN, COUNTS, NOTES, gcov_folder
 from zvmlab.guest.guest import Guest
 
 DEBUGFS = PurePosixPath("/sys/kernel/debug/gcov")
