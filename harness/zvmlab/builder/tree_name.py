@@ -33,6 +33,10 @@ _WORDS = (*_CONFIGS, *CHECKS, COVERAGE_WORD)
 _COUNTED = f"{COVERAGE_WORD}="
 # From this series on, what checks gives the addresses of storage another base than 0.
 _MOVES_SINCE = (6, 12)
+# From this series on, SLUB keeps objects in sheaves, where their addresses stay when they are
+# in use: kmemleak finds them there.  Caches that are checked have none.
+_SHEAVES_SINCE = (6, 18)
+_NO_SHEAVES = "slab_debug=F"
 _SOURCE = "source"
 # What a configuration or a build in the tree itself leaves there; kbuild looks for the same.
 _IN_PLACE = (".config", "include/config", "arch/s390/include/generated")
@@ -83,6 +87,12 @@ class TreeName:
     def moves(self) -> bool:
         """Does it lie elsewhere each time, with other virtual addresses of storage than real ones?"""
         return self.checks != "" and number_of(self.release) >= _MOVES_SINCE
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What its guests' kernel is told so that its checks see."""
+        hides = self.checks == DEBUG_WORD and number_of(self.release) >= _SHEAVES_SINCE
+        return (_NO_SHEAVES,) if hides else ()
 
 
 def tree_name(name: str) -> TreeName | None:
@@ -142,10 +152,11 @@ def _counted(name: str, word: str) -> str:
 
 def with_counted(name: str, paths: Iterable[str]) -> str:
     """The name of the same kernel which counts the lines of these sources, too."""
-    added = [f"{_COUNTED}{path}" for path in paths]
+    tree = tree_name(name)
+    known = () if tree is None else tree.counted
+    added = [f"{_COUNTED}{path}" for path in paths if path not in known]
     if not added:
         return name
-    tree = tree_name(name)
     if tree is None or not tree.coverage:
         raise UsageError(
             f"lines of further files are counted by a source tree with the word {COVERAGE_WORD},"

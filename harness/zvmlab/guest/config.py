@@ -213,8 +213,11 @@ class GuestConfig:
             f"possible_cpus={self.cpus}",
             f"loglevel={level}",
         ]
-        if ANY_PLACE not in self.command_line.split() and not self._moves():
+        tree = tree_name(self.kernel) if has_checks(self.kernel) else None
+        if ANY_PLACE not in self.command_line.split() and not (tree and tree.moves):
             words.append(_SAME_PLACE)
+        if tree:
+            words += tree.parameters
         if is_debug(self.kernel):
             # Of what lies between the end of storage and what SCLP calls possible, KASAN
             # has no shadow; a segment there would be read once.  Above this limit it has.
@@ -224,11 +227,6 @@ class GuestConfig:
         if self.command_line:
             words.append(self.command_line)
         return " ".join(words)
-
-    def _moves(self) -> bool:
-        """Is it a kernel that looks for addresses of one kind in the place of the other?"""
-        tree = tree_name(self.kernel) if has_checks(self.kernel) else None
-        return tree is not None and tree.moves
 
     def cp_options(self) -> dict[str, str]:
         """Options of the CP object, without its files."""

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""What is said of leaks; the guest is a model of one with kmemleak."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.guest import kernelcheck
+from zvmlab.guest.kernelcheck import KMEMLEAK, leaks
+
+REPORT = """\
+unreferenced object 0x{address:x} (size {size}):
+  comm "agent", pid 1, jiffies 4294937296
+  hex dump (first 32 bytes):
+    70 6c 61 6e 74 65 64 3a 31 61 32 62 33 63 34 64  {text}
+    00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
+  backtrace (crc 5e6f):
+    [<(____ptrval____)>] kmalloc_trace+0x92/0xf0
+"""
+OTHER = REPORT.format(address=0x8000, size=64, text="................")
+
+
+class Batch:
+    """Two scans that succeed, or not."""
+
+    def __init__(self, refusal: int) -> None:
+        self.results: dict[int, Any] = {}
+        self.refusal = refusal
+
+    def open(self, path: str, flags: int) -> int:
+        assert (path, flags) == (KMEMLEAK, os.O_WRONLY)
+        return 3
+
+    def write(self, fd: int, text: bytes) -> int:
+        assert (fd, text) == (3, b"scan")
+        self.results[len(self.results)] = SimpleNamespace(check=self._check)
+        return len(self.results) - 1
+
+    def close(self, fd: int) -> None:
+        assert fd == 3
+
+    def run(self, seconds: float) -> dict[int, Any]:
+        assert seconds >= 60
+        return self.results
+
+    def _check(self) -> None:
+        if self.refusal:
+            raise OSError(self.refusal, os.strerror(self.refusal))
+
+
+class Agent:
+    """Of a guest whose kmemleak reports *found*, and what was leaked on purpose if it *sees*."""
+
+    def __init__(self, found: str = "", sees: bool = True, refusal: int = 0, load: int = 125):
+        self.files: set[str] = set()
+        self.found, self.sees, self.refusal, self.load = found, sees, refusal, load
+        self.planted = ""
+
+    def read_file(self, path: str) -> bytes:
+        assert path == KMEMLEAK
+        return (self.planted + self.found).encode()
+
+    def write_file(self, path: str, content: bytes, mode: int) -> None:
+        self.files.add(path)
+
+    def unlink(self, path: str) -> Any:
+        self.files.remove(path)
+        return SimpleNamespace(check=lambda: None)
+
+    def insmod(self, path: str, params: dict[str, str]) -> Any:
+        assert path in self.files
+        if self.sees:
+            self.planted += REPORT.format(address=0x4000, size=256, text=params["text"])
+        return SimpleNamespace(errno=self.load)
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds >= 5  # kmemleak says nothing of what is younger
+
+    def batch(self) -> Batch:
+        return Batch(self.refusal)
+
+
+def guest(agent: Agent) -> Any:
+    return SimpleNamespace(agent=agent, config=SimpleNamespace(kernel="linux:debug"))
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in the place of the module."""
+    file = tmp_path / "leak.ko"
+    file.touch()
+    monkeypatch.setattr(kernelcheck, "resolve", lambda name: name)
+    monkeypatch.setattr(kernelcheck, "built_module", lambda *words: file)
+
+
+def test_leak_on_purpose_is_not_told() -> None:
+    agent = Agent()
+    assert leaks(guest(agent)) == ""
+    agent.found = OTHER
+    # Also that of the first call is still there.
+    assert leaks(guest(agent)) == OTHER and agent.planted.count("planted") == 2
+    assert not agent.files
+
+
+@pytest.mark.parametrize("found", ("", OTHER))
+def test_kmemleak_that_sees_nothing_is_not_believed(found: str) -> None:
+    with pytest.raises(ZvmlabError, match="is blind: it does not report memory that was leaked"):
+        leaks(guest(Agent(found, sees=False)))
+
+
+def test_leak_on_purpose_of_an_earlier_call_is_no_proof() -> None:
+    agent = Agent()
+    assert leaks(guest(agent)) == ""
+    agent.sees = False
+    with pytest.raises(ZvmlabError, match="is blind"):
+        leaks(guest(agent))
+
+
+def test_kmemleak_that_is_off_says_so() -> None:
+    with pytest.raises(ZvmlabError, match="is blind: it refuses to look: Operation not permitted"):
+        leaks(guest(Agent(refusal=errno.EPERM)))
+
+
+@pytest.mark.parametrize("load", (0, errno.ENOMEM))
+def test_leak_that_could_not_be_made(load: int) -> None:
+    with pytest.raises(ZvmlabError, match="nothing could be leaked on purpose"):
+        leaks(guest(Agent(load=load)))
+
+
+def test_kernel_without_kmemleak_is_not_asked() -> None:
+    class Without(Agent):
+        def read_file(self, path: str) -> bytes:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+    agent = Without()
+    assert leaks(guest(agent)) == "" and not agent.planted
