@@ -15,6 +15,8 @@ VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' harness/zvmlab/base
 
 # The guest of "make demo" and the data sets it reads.
 KERNEL ?= bookworm
+# The same, if somebody has chosen it.
+CHOSEN = $(if $(filter file,$(origin KERNEL)),,$(KERNEL))
 # The monreader of demo and tests: upstream, zvmlab (ours), or a .ko; tests take several.
 DRIVER ?= upstream
 # "make check" runs the tests of a monreader with both, unless DRIVER is given.
@@ -243,23 +245,24 @@ check-stress: setup-check prepare ##+ test: run random halves of the tests in gu
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
 .PHONY: check-debug
-check-debug: setup-check ## test: test guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
+check-debug: setup-check ## test: test guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations; KERNEL=source:7.2:debug
 	$(Q)./zvmlab build
-	$(Q)./zvmlab fetch debug
-	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
+	$(Q)./zvmlab fetch $(or $(CHOSEN),debug)
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel $(or $(CHOSEN),debug) \
 		$(DRIVER:%=--driver %) $(if $(FULL),--full) $(SHARD:%=--shard %) \
 		$(call tests-of,tests/e2e tests/debug)
 
 # Only tests in guests count lines of Linux; the report of an earlier "make check" says on which
 # kernels the requirements were shown.
+COUNTING = $(if $(CHOSEN),$(CHOSEN):coverage,coverage)
 .PHONY: linux-coverage
-linux-coverage: setup-check ## measure: write build/report/coverage-of-linux.md: which lines of Linux' z/VM code the tests run
+linux-coverage: setup-check ## measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2
 	$(Q)./zvmlab build
-	$(Q)./zvmlab fetch coverage
-	$(Q)rm -rf $(BUILD)/linux-lines
-	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel coverage --driver upstream --linux-lines $(BUILD)/linux-lines tests/e2e
-	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --lines $(BUILD)/linux-lines \
-		--report $(BUILD)/report/report.json --output $(BUILD)/report/coverage-of-linux.md
+	$(Q)./zvmlab fetch $(COUNTING)
+	$(Q)rm -rf $(BUILD)/linux-counts
+	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel $(COUNTING) --driver upstream --coverage $(BUILD)/linux-counts $(call tests-of,tests/e2e)
+	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --counts $(BUILD)/linux-counts \
+		--map guest/linux_map.json --report $(BUILD)/report/report.json --output $(BUILD)/report/coverage-of-linux.md
 
 .PHONY: check-docs
 check-docs: setup ##+ test: run every command that the documents show; PAGES="README.md docs/trace.md": only theirs

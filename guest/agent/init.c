@@ -33,6 +33,8 @@ enum agent_end { END_NO_IUCV = 3, END_NOBODY = 4 };
 
 struct settings {
 	bool shell;
+	/* The guest stays when its shell ends: there is something to ask it yet. */
+	bool stays;
 	unsigned int attach_s;
 };
 
@@ -78,6 +80,8 @@ static struct settings settings_read(void)
 	while ((word = strsep(&rest, " \n"))) {
 		if (!strcmp(word, "zvmlab.shell=1"))
 			set.shell = true;
+		else if (!strcmp(word, "zvmlab.stays=1"))
+			set.stays = true;
 		else if (!strncmp(word, "zvmlab.attach=", 14))
 			set.attach_s = (unsigned int)strtoul(word + 14, NULL, 10);
 	}
@@ -219,12 +223,14 @@ static void restart_on_terminal(pid_t shells[TERMINALS], pid_t ended)
 			start_on_terminal(shells, n, 1);
 }
 
-static void report(const char *who, int status)
+static void report(const char *who, int status, bool stays)
 {
+	const char *then = stays ? "the guest stays" : "turning off";
+
 	if (WIFSIGNALED(status))
-		machine_say("the %s was ended by signal %d; turning off", who, WTERMSIG(status));
+		machine_say("the %s was ended by signal %d; %s", who, WTERMSIG(status), then);
 	else
-		machine_say("the %s ended with status %d; turning off", who, WEXITSTATUS(status));
+		machine_say("the %s ended with status %d; %s", who, WEXITSTATUS(status), then);
 }
 
 /* Nobody has asked for the log since; what the console did not show is shown now. */
@@ -256,8 +262,13 @@ void init_main(struct agent *agent)
 		if (pid < 0 && errno == EINTR)
 			continue;
 		/* With a shell the guest lives as long as the shell does. */
+		if (pid > 0 && pid == shell && set.stays) {
+			report("shell", status, true);
+			shell = -1;
+			continue;
+		}
 		if (pid > 0 && pid == (shell < 0 ? first : shell))
-			report(pid == shell ? "shell" : "agent", status);
+			report(pid == shell ? "shell" : "agent", status, false);
 		else if (pid > 0)
 			restart_on_terminal(on_terminal, pid);
 		if (pid < 0 || pid == (shell < 0 ? first : shell))

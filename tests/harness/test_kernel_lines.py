@@ -11,69 +11,168 @@ from typing import Any
 
 import pytest
 
+from zvmlab.agent.wire import AgentLost
+from zvmlab.base.errors import UsageError
+from zvmlab.builder.count_folder import BOOT, kernels_in
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.linux_files import BUILT_IN, GCOV
 from zvmlab.guest import kernel_lines
-from zvmlab.guest.kernel_lines import keep_counts
+from zvmlab.guest.guest import Stage
+from zvmlab.guest.kernel_lines import Counts, check_counts
 
 TREE = "/cache/tree"
+RESET = "/sys/kernel/debug/gcov/reset"
 
 
-def guest(files: dict[str, bytes]) -> Any:
+class Model:
     """A guest with files in gcov's folder of debugfs; reading any other is an error."""
 
-    def read(path: str) -> bytes:
+    def __init__(self, files: dict[str, bytes], kernel: str = "coverage") -> None:
+        self.files = files
+        self.config = SimpleNamespace(kernel=kernel)
+        looker = SimpleNamespace(read_file=self._read)
+        self.agent: Any = SimpleNamespace(write_file=self._write, looker=lambda seconds: looker)
+        self.stage = Stage.READY
+        self.can_answer = True
+        self.emulator = SimpleNamespace(alive=True)
+        self.console: Any = SimpleNamespace(crash=None)
+        self.control = SimpleNamespace(closed=False)
+
+    def _read(self, path: str) -> bytes:
         name = path.removeprefix(f"/sys/kernel/debug/gcov{TREE}/")
-        if name not in files:
+        if name not in self.files:
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return files[name]
+        return self.files[name]
 
-    return SimpleNamespace(
-        config=SimpleNamespace(kernel="coverage"), agent=SimpleNamespace(read_file=read)
-    )
+    def _write(self, path: str, content: bytes) -> None:
+        assert (path, content) == (RESET, b"1")
+        self.files.clear()
 
 
-@pytest.fixture
+def model(files: dict[str, bytes]) -> Any:
+    return Model(files)
+
+
+@pytest.fixture(autouse=True)
 def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache entry of a kernel that counts two sources."""
-    entry = tmp_path / "kernel"
-    for name in ("net/a.gcno", "drivers/s390/b.gcno"):
-        notes = entry / GCOV / name
-        notes.parent.mkdir(parents=True, exist_ok=True)
-        notes.touch()
+    entry = tmp_path / "debugkernel-6.1-abcdef0123456789"
+    for name in ("net/a", "drivers/s390/b"):
+        for suffix in (".gcno", ".c"):
+            file = entry / GCOV / f"{name}{suffix}"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(name)
     (entry / GCOV / BUILT_IN).write_text(f"{TREE}\n")
-    found = Kernel("6.1", "coverage", entry / "boot" / "vmlinuz", None)
+    found = Kernel("6.1.9", "coverage", entry / "boot" / "vmlinuz", None)
     monkeypatch.setattr(kernel_lines, "resolve", lambda name: found)
     return entry
 
 
-def test_each_guest_has_a_folder_with_the_counts_of_what_has_run(
-    kernel: Path, tmp_path: Path
-) -> None:
-    into = tmp_path / "lines"
-    assert kernel.is_dir()
-    assert keep_counts(guest({"net/a.gcda": b"1", "drivers/s390/b.gcda": b"2"}), into) == 2
-    assert keep_counts(guest({"net/a.gcda": b"3"}), into) == 1
-    kept = sorted(file.read_bytes() for file in into.glob("*/net/a.gcda"))
-    assert kept == [b"1", b"3"]
-    assert [file.read_bytes() for file in into.glob("*/drivers/s390/b.gcda")] == [b"2"]
-    assert len(list(into.iterdir())) == 2
+def kept(folder: Path) -> list[tuple[str, str, dict[str, bytes]]]:
+    """Of each test its name, why its counts are lost, and the counts."""
+    (counts,) = kernels_in(folder)
+    assert (counts.version, counts.name) == ("6.1.9", "coverage")
+    assert counts.folder.name == "6.1.9-abcdef01"
+    found = []
+    for test in counts.tests():
+        files = sorted(test.folder.rglob("*.gcda"))
+        read = {str(file.relative_to(test.folder)): file.read_bytes() for file in files}
+        found.append((test.name, test.lost, read))
+    return found
 
 
-def test_another_error_than_a_module_that_is_not_there_is_raised(
-    kernel: Path, tmp_path: Path
-) -> None:
+def test_each_test_has_what_it_has_run(tmp_path: Path) -> None:
+    counts = Counts(tmp_path / "lines")
+    counts.keep(model({"net/a.gcda": b"1", "drivers/s390/b.gcda": b"2"}), "one")
+    counts.keep(model({"net/a.gcda": b"3"}), "two")
+    counts.keep(model({"net/a.gcda": b"4"}), "one")
+    assert sorted(kept(tmp_path / "lines"), key=str) == [
+        ("one", "", {"drivers/s390/b.gcda": b"2", "net/a.gcda": b"1"}),
+        ("one", "", {"net/a.gcda": b"4"}),
+        ("two", "", {"net/a.gcda": b"3"}),
+    ]
+    (kernel,) = kernels_in(tmp_path / "lines")
+    files = {str(f.relative_to(kernel.notes)) for f in kernel.notes.rglob("*") if f.is_file()}
+    assert files == {"net/a.c", "net/a.gcno", "drivers/s390/b.c", "drivers/s390/b.gcno"}
+
+
+def test_test_counts_from_zero_and_the_boot_is_kept_once(tmp_path: Path) -> None:
+    counts = Counts(tmp_path)
+    guest = model({"net/a.gcda": b"boot"})
+    for test in ("one", "two"):
+        counts.begin(guest)
+        guest.files["net/a.gcda"] = test.encode()
+        counts.keep(guest, test)
+        guest.files["net/a.gcda"] = b"boot"  # it is put back
+    assert kept(tmp_path) == [
+        (BOOT, "", {"net/a.gcda": b"boot"}),
+        ("one", "", {"net/a.gcda": b"one"}),
+        ("two", "", {"net/a.gcda": b"two"}),
+    ]
+
+
+def test_counts_of_a_guest_that_cannot_be_asked_are_lost(tmp_path: Path) -> None:
+    counts = Counts(tmp_path)
+    crashed, ended, silent = (model({"net/a.gcda": b"1"}) for _ in range(3))
+    crashed.console.crash = SimpleNamespace(line="Kernel panic - not syncing: x")
+    ended.can_answer, ended.stage = False, Stage.OFF
+
+    def lost(path: str) -> bytes:
+        raise AgentLost("the agent is gone\nwith a tail")
+
+    silent.agent.looker(60).read_file = lost
+    counts.keep(crashed, "crashes")
+    counts.keep(ended, "ends")
+    counts.keep(silent, "is lost")
+    with pytest.raises(KeyError), counts.of(model({}), "raises"):
+        raise KeyError
+    made = model({})
+    made.stage = Stage.MADE
+    counts.keep(made, "has no guest yet")
+    assert kept(tmp_path) == [
+        ("crashes", "Kernel panic - not syncing: x", {}),
+        ("ends", "the guest ended before it could be asked", {}),
+        ("is lost", "the agent is gone", {}),
+        ("raises", "", {}),
+    ]
+
+
+def test_another_error_than_a_module_that_is_not_there_is_raised(tmp_path: Path) -> None:
     def refused(path: str) -> bytes:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
-    other = guest({})
-    other.agent.read_file = refused
-    assert kernel.is_dir()
+    other = model({})
+    other.agent.looker(60).read_file = refused
     with pytest.raises(PermissionError):
-        keep_counts(other, tmp_path / "lines")
+        Counts(tmp_path / "lines").keep(other, "one")
 
 
 def test_kernel_that_counts_nothing_is_not_asked(kernel: Path, tmp_path: Path) -> None:
     (kernel / GCOV / BUILT_IN).unlink()
-    assert keep_counts(SimpleNamespace(config=SimpleNamespace(kernel="sid")), tmp_path / "l") == 0  # type: ignore[arg-type]
+    Counts(tmp_path / "l").keep(model({}), "one")
     assert not (tmp_path / "l").exists()
+    check_counts("coverage")
+    check_counts("source:6.12:debug:coverage=net/core/sock.c")
+    with pytest.raises(UsageError, match="kernel sid counts no lines; --coverage needs"):
+        check_counts("sid")
+
+
+def test_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no folder with counts of lines"):
+        kernels_in(tmp_path / "none")
+    with pytest.raises(UsageError, match="holds no counts of lines; run tests with"):
+        kernels_in(tmp_path)
+    Counts(tmp_path).keep(model({"net/a.gcda": b"1"}), "one")
+    (kernel,) = kernels_in(tmp_path)
+    (test,) = kernel.tests()
+    for text in ("", "[]", '{"test": 5, "lost": ""}', '{"test": "a"}'):
+        (test.folder / "test.json").write_text(text)
+        with pytest.raises(UsageError, match="test.json is damaged"):
+            list(kernel.tests())
+    (kernel.folder / "kernel.json").write_text("{")
+    with pytest.raises(UsageError, match="kernel.json is damaged"):
+        kernels_in(tmp_path)
+    (kernel.folder / "kernel.json").write_text('{"version": "6.1", "name": "x"}')
+    kernel.notes.rename(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="has no folder notes"):
+        kernels_in(tmp_path)

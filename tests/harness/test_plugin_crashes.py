@@ -213,7 +213,7 @@ def test_a_report_without_lines_of_the_tests_has_the_whole_text(
         + """
 from zvmlab.guest import kernelcheck
 from zvmlab.pytest_plugin import debugtests
-debugtests.is_debug = debugtests._answers = lambda _: True
+debugtests.is_debug = debugtests.answers = lambda _: True
 kernelcheck.leaks = lambda guest: "unreferenced object 0x1234 (size 64):\\n  backtrace: fake\\n"
 def test_it(made_guest): made_guest.resume()
 """

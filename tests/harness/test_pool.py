@@ -136,13 +136,16 @@ def _pool(folder: Path, **more: Any) -> Pool:
     return Pool(logs, last_check=debugtests.last_check, **more)
 
 
-def _request(failed: bool = False, reported: bool = False, lines: str | None = None) -> Any:
+def _request(failed: bool = False, reported: bool = False, counts: Any = None) -> Any:
     """A test that uses a guest, and what became of it."""
     stash = pytest.Stash()
     stash[plugin._failed] = failed
     stash[plugin._reported] = reported
-    config = SimpleNamespace(getoption={"--linux-lines": lines}.get)
-    return SimpleNamespace(node=SimpleNamespace(stash=stash), config=config)
+    config = SimpleNamespace(stash=pytest.Stash())
+    if counts is not None:
+        config.stash[plugin._counts] = counts
+    node = SimpleNamespace(stash=stash, nodeid="tests/test_a.py::test_it")
+    return SimpleNamespace(node=node, config=config)
 
 
 def _after(pool: Pool, use: Any, failed: bool = False, reported: bool = False) -> Any:
@@ -363,49 +366,21 @@ def test_who_is_asked_for_leaks(
     assert calls == ([guest] if asked else [])
 
 
-def test_counts_are_kept_where_they_were_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept: list[Any] = []
-    monkeypatch.setattr(debugtests, "keep_counts", lambda *what: kept.append(what))
-    guest = _guest(tmp_path)
-    for kernel in ("debug", "coverage", "trixie"):
-        guest.config.kernel = kernel
-        debugtests.keep_lines(guest, tmp_path)
-    assert kept == [(guest, tmp_path)]
-
-
 @pytest.mark.parametrize("failed", [False, True])
-def test_counts_are_kept_after_each_test(
+def test_counts_are_kept_for_each_test_by_its_name(
     tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch, failed: bool
 ) -> None:
     """Also if it has failed, which costs the guest: what tests before have reached is there."""
-    kept: list[Any] = []
-    monkeypatch.setattr(debugtests, "keep_counts", lambda *what: kept.append(what))
-    lines = str(tmp_path / "lines")
-    with plugin.lent(_request(failed, failed, lines), pool, GuestConfig(kernel="coverage")) as one:
-        assert kept == []
-    assert kept == [(one, tmp_path / "lines")]
+    steps: list[Any] = []
+    counts = SimpleNamespace(
+        begin=lambda guest: steps.append(guest),
+        keep=lambda guest, test: steps.append((guest, guest.stage, test)),
+    )
+    request = _request(failed, failed, counts)
+    with plugin.lent(request, pool, GuestConfig(kernel="coverage")) as one:
+        assert steps == [one]
+    assert steps == [one, (one, Stage.READY, "tests/test_a.py::test_it")]
     assert one.stage is (Stage.OFF if failed else Stage.READY)
-
-
-def test_counts_of_a_guest_that_no_longer_answers_are_done_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Any] = []
-
-    def late(guest: Any, _into: Path) -> None:
-        asked.append(guest)
-        raise Timeout("the agent did not answer")
-
-    monkeypatch.setattr(debugtests, "keep_counts", late)
-    guest = _guest(tmp_path)
-    guest.config.kernel = "coverage"
-    debugtests.keep_lines(guest, tmp_path)
-    assert asked == [guest]
-    guest.stage = Stage.RUNNING
-    debugtests.keep_lines(guest, tmp_path)
-    assert asked == [guest]
 
 
 def test_a_kernel_that_leaks_or_looks_no_more_is_named(

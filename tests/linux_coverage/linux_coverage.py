@@ -1,31 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""``make linux-coverage``: writes a page from the lines that guests have counted.
+"""``make linux-coverage``: writes a page, and the map of tests, from the lines that guests have counted.
 
-    linux_coverage.py --lines build/linux-lines --output build/report/coverage-of-linux.md
+    linux_coverage.py --counts build/linux-counts --output build/report/coverage-of-linux.md
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from linux_lines import lines_of
+from linux_map import series_part, update
 from linux_page import page
 from zvmlab.base.errors import EXIT_PASS, UsageError, exit_code
-from zvmlab.builder.kernel import COVERAGE
-from zvmlab.builder.kernels import resolve
-from zvmlab.builder.linux_files import gcov_folder, linux_files
+from zvmlab.builder.count_folder import kernels_in
+from zvmlab.builder.linux_files import linux_files
+from zvmlab.coverage.gcov import called
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Write the page on the coverage of Linux.")
     parser.add_argument(
-        "--lines", type=Path, required=True, help="folder of pytest's option --linux-lines"
+        "--counts", type=Path, required=True, help="folder of pytest's option --coverage"
+    )
+    parser.add_argument(
+        "--map", type=Path, help="the map of tests, of which the kernel's part is new"
     )
     parser.add_argument(
         "--report", type=Path, help="report.json of a run of the tests on other kernels"
@@ -48,19 +54,28 @@ def report_of(path: Path | None) -> dict[str, Any] | None:
 
 
 def write(args: argparse.Namespace) -> int:
-    """Write the page; 0 if that was done."""
-    if not any(args.lines.glob("*/*")):
-        raise UsageError(
-            f"{args.lines} holds no counts; run pytest with --kernel {COVERAGE} --linux-lines"
-        )
-    kernel = resolve(COVERAGE)
-    gcov = gcov_folder(kernel)
-    assert gcov is not None
-    found = lines_of(linux_files(), gcov, args.lines)
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    args.output.write_text(page(found, report_of(args.report), kernel.version), encoding="utf-8")
+    """Write the page and the map; 0 if that was done."""
+    kernels = kernels_in(args.counts)
+    if len(kernels) > 1:
+        names = ", ".join(kernel.folder.name for kernel in kernels)
+        raise UsageError(f"{args.counts} holds counts of several kernels: {names}")
+    version = kernels[0].version
+    with tempfile.TemporaryDirectory(prefix="zvmlab-lines-") as scratch:
+        found = lines_of(linux_files(), kernels, Path(scratch))
+        lost = sum(bool(test.lost) for test in kernels[0].tests())
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        text = page(found, report_of(args.report), version, lost)
+        args.output.write_text(text, encoding="utf-8")
+        if args.map is not None:
+            part = series_part(called(kernels, Path(scratch) / "map"), version, today())
+            update(args.map, ".".join(version.split(".")[:2]), part)
     print(f"{args.output}: {sum(f.done for f in found)} of {sum(f.total for f in found)} lines ran")
     return EXIT_PASS
+
+
+def today() -> str:
+    """The date, as in 2026-11-28."""
+    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

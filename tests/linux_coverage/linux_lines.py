@@ -3,25 +3,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from zvmlab.base.errors import CannotRun, ZvmlabError
-from zvmlab.builder.image import COMPILER
+from zvmlab.builder.count_folder import KernelCounts
 from zvmlab.builder.linux_files import COUNTS, NOTES, LinuxFile
-
-GCOV = COMPILER.removesuffix("gcc") + "gcov"
-# So many files of counts at once: each is a name on the command line.
-_BATCH = 200
-_SECONDS = 300
+from zvmlab.coverage.gcov import documents, merged, of_source
 
 
 @dataclass
@@ -61,69 +51,23 @@ class Lines:
         return [(lines[0], lines[-1]) for lines in numbers]
 
 
-def lines_of(files: Sequence[LinuxFile], gcov: Path, kept: Path) -> list[Lines]:
-    """What ran of each of *files*: the notes are below *gcov*, the guests' folders in *kept*."""
-    if shutil.which(GCOV) is None:
-        raise CannotRun("reading the counts needs: apt-get install gcc-s390x-linux-gnu")
-    return [_lines(file, gcov, kept) for file in files]
-
-
-def _lines(file: LinuxFile, gcov: Path, kept: Path) -> Lines:
-    found = Lines(file)
-    with tempfile.TemporaryDirectory(prefix="zvmlab-lines-") as name:
-        folder = Path(name)
-        stems = _laid_out(file, gcov, kept, folder)
-        for first in range(0, len(stems), _BATCH):
-            for document in _gcov(stems[first : first + _BATCH], folder):
-                _add(found, document)
+def lines_of(
+    files: Sequence[LinuxFile], kernels: Sequence[KernelCounts], scratch: Path
+) -> list[Lines]:
+    """What ran of each of *files* that the kernel has compiled, by all counts of that kernel."""
+    (scratch / "merged").mkdir()
+    folder = merged(kernels, scratch / "merged")
+    there = [file for file in files if (folder / file.path.with_suffix(NOTES)).is_file()]
+    names = [str(file.path.with_suffix(COUNTS)) for file in there]
+    found = [Lines(file) for file in there]
+    for lines, document in zip(found, documents(folder, names), strict=True):
+        _add(lines, document)
     return found
 
 
-def _laid_out(file: LinuxFile, gcov: Path, kept: Path, folder: Path) -> list[str]:
-    """Notes and counts under one name for each guest; equal counts once, and one without any."""
-    notes = gcov / file.path.with_suffix(NOTES)
-    if not notes.is_file():
-        raise ZvmlabError(f"the coverage kernel has no notes of {file.path}")
-    seen: set[bytes] = set()
-    stems = ["0"]
-    numbers = count(1)
-    (folder / f"0{NOTES}").symlink_to(notes.absolute())
-    for counts in sorted(kept.glob(f"*/{file.path.with_suffix(COUNTS)}")):
-        content = counts.read_bytes()
-        digest = hashlib.sha256(content).digest()
-        if digest in seen:
-            continue
-        seen.add(digest)
-        stem = str(next(numbers))
-        (folder / f"{stem}{NOTES}").symlink_to(notes.absolute())
-        (folder / f"{stem}{COUNTS}").write_bytes(content)
-        stems.append(stem)
-    return stems
-
-
-def _gcov(stems: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
-    """What gcov says of them: one document each."""
-    argv = [GCOV, "--json-format", "--stdout", *(f"{stem}{COUNTS}" for stem in stems)]
-    try:
-        done = subprocess.run(
-            argv, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=True
-        )
-    except subprocess.CalledProcessError as error:
-        raise ZvmlabError(f"{GCOV} cannot read the counts: {error.stderr.strip()}") from None
-    except subprocess.TimeoutExpired:
-        raise ZvmlabError(f"{GCOV} took longer than {_SECONDS} s") from None
-    for line in done.stdout.splitlines():
-        document = json.loads(line)
-        if isinstance(document, dict):
-            yield document
-
-
 def _add(found: Lines, document: dict[str, Any]) -> None:
-    """Add one guest's lines; functions of headers are none of the source's."""
-    path = str(found.file.path)
-    for part in document["files"]:
-        if part["file"] != path and not part["file"].endswith(f"/{path}"):
-            continue
+    """Add the lines of gcov's document; functions of headers are none of the source's."""
+    for part in of_source(document, str(found.file.path)):
         counted = {
             function["name"]: function["execution_count"] > 0
             for function in part["functions"]

@@ -20,8 +20,13 @@ _HEAD = (
 )
 
 
-def page(found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str) -> str:
-    """The page; *report* is the report.json of a run on the other kernels, *kernel* what counted."""
+def page(
+    found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str, lost: int = 0
+) -> str:
+    """The page; *report* is the report.json of a run on the other kernels, *kernel* what counted.
+
+    *lost*: so many guests crashed or ended before they could be asked.
+    """
     total = sum(lines.total for lines in found)
     done = sum(lines.done for lines in found)
     below = [lines for lines in found if lines.percent < WANTED]
@@ -32,7 +37,7 @@ def page(found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str) 
         "",
         f"Kernel: {kernel}, in QEMU.  Of {total} lines with code, {done} ran"
         f" ({_percent(done, total)}); {len(found) - len(below)} of {len(found)} sources have at"
-        f" least {WANTED:.0f} %.",
+        f" least {WANTED:.0f} %.  {lost} guests crashed or ended with their counts.",
         "",
         *_HEAD,
         *(_row(lines, report) for lines in found),

@@ -5,66 +5,44 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
+import tempfile
 from pathlib import Path, PurePosixPath
 
 import linux_coverage
-import linux_lines
 import pytest
+from counted_program import MAIN, NEVER, ODD, PATH, Count, count_fixture
 from linux_lines import Lines, lines_of
+from linux_map import series_part
 from linux_page import page
-from zvmlab.base.errors import EXIT_USAGE, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_USAGE, UsageError
+from zvmlab.builder.count_folder import kernels_in
 from zvmlab.builder.linux_files import LIST, LinuxFile, counting, linux_files
 
-SOURCE = """\
-int odd(int n)
-{
-	if (n % 2)
-		return 1;
-	return 0;
-}
-
-int never(void)
-{
-	return 5;
-}
-
-int main(int argc, char **argv)
-{
-	(void)argv;
-	return odd(argc) & 0;
-}
-"""
-# Lines of SOURCE with code, by function; a program with one argument more takes line 5, not 4.
-ODD, NEVER, MAIN = {1, 3, 4, 5}, {8, 10}, {13, 16}
-FILE = LinuxFile(PurePosixPath("drivers/a.c"), "DIAGNOSE X'08'", rows="M")
+FILE = LinuxFile(PurePosixPath(PATH), "DIAGNOSE X'08'", rows="M")
+__all__ = ["count_fixture"]
 
 
 @pytest.fixture
-def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with gcov/drivers/a.gcno, and kept/ with the counts of two programs and a copy."""
-    if shutil.which("gcov") is None:
-        pytest.skip("gcov of the host's compiler is missing")
-    monkeypatch.setattr(linux_lines, "GCOV", "gcov")
-    tree = tmp_path / "tree"
-    (tree / "drivers").mkdir(parents=True)
-    (tree / "drivers/a.c").write_text(SOURCE)
-    build = ["gcc", "--coverage", "-c", "drivers/a.c", "-o", "drivers/a.o"]
-    subprocess.run(build, cwd=tree, check=True)
-    subprocess.run(["gcc", "--coverage", "drivers/a.o", "-o", "a"], cwd=tree, check=True)
-    (tmp_path / "gcov/drivers").mkdir(parents=True)
-    shutil.copy(tree / "drivers/a.gcno", tmp_path / "gcov/drivers")
-    for guest, arguments in (("one", ""), ("two", "x"), ("two-again", "x")):
-        (tree / "drivers/a.gcda").unlink(missing_ok=True)
-        subprocess.run([str(tree / "a"), *arguments], check=True)
-        (tmp_path / "kept" / guest / "drivers").mkdir(parents=True)
-        shutil.copy(tree / "drivers/a.gcda", tmp_path / "kept" / guest / "drivers")
-    return tmp_path
+def counted(count: Count, tmp_path: Path) -> Path:
+    """The folder of counts of three tests, one of which takes another way."""
+    count("one")
+    count("two", "x")
+    count("two again", "x")
+    return tmp_path / "cov"
 
 
 def of(counted: Path, file: LinuxFile = FILE) -> Lines:
-    (lines,) = lines_of([file], counted / "gcov", counted / "kept")
+    with tempfile.TemporaryDirectory() as scratch:
+        (lines,) = lines_of([file], kernels_in(counted), Path(scratch))
     return lines
+
+
+def drop(counted: Path, name: str = "") -> None:
+    """Remove the counts of a test, or of all."""
+    (kernel,) = kernels_in(counted)
+    for test in kernel.tests():
+        if name in ("", test.name):
+            shutil.rmtree(test.folder)
 
 
 def test_line_ran_if_it_ran_in_any_guest(counted: Path) -> None:
@@ -73,14 +51,14 @@ def test_line_ran_if_it_ran_in_any_guest(counted: Path) -> None:
     assert lines.ran[10] is False and lines.ran[8] is False
     assert lines.called == {"odd": True, "never": False, "main": True}
     assert lines.never_called == ["never"] and lines.gaps() == [(8, 10)]
-    shutil.rmtree(counted / "kept/one")
+    drop(counted, "one")
     lines = of(counted)
     assert (lines.ran[4], lines.ran[5]) == (False, True)
     assert lines.gaps() == [(4, 4), (8, 10)]
 
 
 def test_source_that_never_ran_counts_with_all_its_lines(counted: Path) -> None:
-    shutil.rmtree(counted / "kept")
+    drop(counted)
     lines = of(counted)
     assert (lines.done, lines.percent) == (0, 0.0)
     assert set(lines.ran) >= ODD | NEVER | MAIN
@@ -101,12 +79,39 @@ def test_functions_that_count(
         assert numbers.issubset(lines.ran) == (name in called)
 
 
-def test_damaged_counts_and_missing_notes_are_errors(counted: Path) -> None:
-    (counted / "kept/one/drivers/a.gcda").write_bytes(b"no counts")
-    with pytest.raises(ZvmlabError, match="(?s)cannot read the counts: .*not a gcov data file"):
-        of(counted)
-    with pytest.raises(ZvmlabError, match="no notes of drivers/b.c"):
-        of(counted, LinuxFile(PurePosixPath("drivers/b.c"), "nothing"))
+def test_source_that_the_kernel_has_not_is_left_out(counted: Path, tmp_path: Path) -> None:
+    other = LinuxFile(PurePosixPath("drivers/b.c"), "nothing")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    found = lines_of([other, FILE], kernels_in(counted), scratch)
+    assert [lines.file for lines in found] == [FILE]
+
+
+def test_map_names_the_tests_of_each_function(counted: Path, tmp_path: Path) -> None:
+    file = tmp_path / "map.json"
+    file.write_text('{"6.12": {"kernel": "6.12.1", "date": "d", "tests": [], "files": {}}}')
+    words = ["--counts", str(counted), "--map", str(file), "--output", str(tmp_path / "page.md")]
+    assert linux_coverage.main(words) == 0
+    found = json.loads(file.read_text())
+    assert list(found) == ["6.1", "6.12"]
+    assert found["6.1"] == {
+        "kernel": "6.1.9",
+        "date": linux_coverage.today(),
+        "tests": ["one", "two", "two again"],
+        "files": {PATH: {"main": [0, 1, 2], "never": [], "odd": [0, 1, 2]}},
+    }
+    first = file.read_text()
+    assert linux_coverage.main(words) == 0 and file.read_text() == first
+    for text in ("{", "[]"):
+        file.write_text(text)
+        assert linux_coverage.main(words) == EXIT_USAGE
+
+
+def test_parameters_of_a_test_are_none_of_its_name() -> None:
+    called = {"a.c": {"f": {"t.py::test_a[sid-upstream]", "t.py::test_a[sid-x]", "t.py::test_b"}}}
+    part = series_part(called, "7.2.13", "2026-11-28")
+    assert part["tests"] == ["t.py::test_a", "t.py::test_b"]
+    assert part["files"] == {"a.c": {"f": [0, 1]}}
 
 
 def test_page_says_what_ran_and_what_did_not() -> None:
@@ -120,7 +125,8 @@ def test_page_says_what_ran_and_what_did_not() -> None:
             {"row": "W1", "cells": [{"kernel": "trixie", "backend": "qemu", "shown": True}]},
         ]
     }
-    text = page([whole, part], report, "6.1.2")
+    text = page([whole, part], report, "6.1.2", 3)
+    assert "3 guests crashed or ended with their counts." in text
     assert "| `drivers/a.c` | DIAGNOSE X'08' | M | sid, qemu | 2 of 2 | 100.0 % |" in text
     assert "| `net/b.c` | IUCV | – | – | 2 of 4 | 50.0 % |" in text
     assert "Of 6 lines with code, 4 ran (66.7 %); 1 of 2 sources" in text
@@ -132,9 +138,11 @@ def test_page_says_what_ran_and_what_did_not() -> None:
 
 
 def test_no_counts_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["--lines", str(tmp_path), "--output", str(tmp_path / "page.md")]
+    argv = ["--counts", str(tmp_path), "--output", str(tmp_path / "page.md")]
     assert linux_coverage.main(argv) == EXIT_USAGE
-    assert "holds no counts; run pytest with --kernel coverage" in capsys.readouterr().err
+    assert (
+        "holds no counts of lines; run tests with --kernel TREE:coverage" in capsys.readouterr().err
+    )
     assert not (tmp_path / "page.md").exists()
 
 

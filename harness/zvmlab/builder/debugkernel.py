@@ -11,8 +11,8 @@ kernel package is:
     boot/vmlinuz-VERSION, config-VERSION, System.map-VERSION
     lib/modules/VERSION/                 its modules, modules.builtin
     lib/modules/VERSION/build            KDIR of external modules: make -C … M=$PWD ARCH=s390
-    gcov/                                of the coverage kernel: the compiler's notes (*.gcno) of
-                                         linux_files(), and where they were built (tree)
+    gcov/                                of the coverage kernel: linux_files() and the compiler's
+                                         notes of them (*.gcno), and where they were built (tree)
     build.log
 
 Building it takes minutes, once for every state of source, configuration and
@@ -95,7 +95,7 @@ class _Build:
             argv = [*self._make, "modules_install", install, "DEPMOD=true"]
             run(self._what, argv, tree, log, CONFIG_SECONDS)
         if self._counted:
-            for path in keep_notes(self._counted, tree, into / GCOV):
+            for path in keep_notes(self._counted, tree, tree, into / GCOV):
                 raise ZvmlabError(f"the coverage kernel has not compiled {path}")
         _arrange(tree, into)
         unpacked(self._name, into)  # nothing incomplete enters the cache

@@ -402,7 +402,7 @@ class _Build:
 
     def _keep_notes(self, gcov: Path) -> None:
         """Keep the compiler's notes of what counts, as far as this configuration has it."""
-        left = keep_notes(self._counted, self._out, gcov)
+        left = keep_notes(self._counted, self._tree, self._out, gcov)
         named = [path for path in self._name.counted if PurePosixPath(path) in left]
         if named:
             raise UsageError(

@@ -105,10 +105,12 @@ def counting(sources: Iterable[PurePosixPath]) -> list[str]:
     return [f"GCOV_PROFILE_{path.stem}.o=y" for path in sources]
 
 
-def keep_notes(sources: Iterable[PurePosixPath], built: Path, gcov: Path) -> list[PurePosixPath]:
-    """Keep in *gcov* the compiler's notes of sources, and where they were built.
+def keep_notes(
+    sources: Iterable[PurePosixPath], tree: Path, built: Path, gcov: Path
+) -> list[PurePosixPath]:
+    """Keep in *gcov* sources of a tree with the compiler's notes, and where they were *built*.
 
-    Return: the sources of which there are none, because they were not compiled.
+    Return: the sources of which there are no notes, because they were not compiled.
     """
     left = []
     gcov.mkdir()
@@ -116,7 +118,8 @@ def keep_notes(sources: Iterable[PurePosixPath], built: Path, gcov: Path) -> lis
         notes, kept = built / path.with_suffix(NOTES), gcov / path.with_suffix(NOTES)
         if notes.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(notes, kept)
+            shutil.copyfile(notes, kept)
+            shutil.copyfile(tree / path, gcov / path)
         else:
             left.append(path)
     (gcov / BUILT_IN).write_text(f"{built}\n", encoding="utf-8")

@@ -55,6 +55,9 @@ GROUPS = {
             "differ",
             "run the same scenarios with two drivers or emulators, and explain every difference",
         ),
+        "coverage": _Command(
+            "coverage", "show which lines, branches and functions of Linux ran, and which did not"
+        ),
         "merge": _Command(
             "merge", "merge the results of all shards of a run, and report the overall verdict"
         ),

@@ -18,7 +18,14 @@ from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.builder.elf import check_file, is_elf, is_s390x
 from zvmlab.builder.tool_names import is_tool
-from zvmlab.cli.options import guest_options, guest_workload_options, seconds, top_command
+from zvmlab.cli.options import (
+    counts_of,
+    coverage_options,
+    guest_options,
+    guest_workload_options,
+    seconds,
+    top_command,
+)
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.config import (
     DEFAULT_STORAGE,
@@ -40,6 +47,8 @@ _POWER_OFF_SECONDS = 30.0
 STDIN_MAX = 8 << 20
 _ELF_HEAD = 4096
 _PT_INTERP = 3
+# The guest is asked for its counts when the shell has ended, and then turned off.
+_STAYS, _SHELL_ENDED = "zvmlab.stays=1", "; the guest stays"
 _GREETING = "[guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends the guest]\n"
 
 
@@ -94,6 +103,7 @@ def add_commands(commands: Any) -> None:
 
 def _more_options(parser: argparse.ArgumentParser) -> None:
     guest_options(parser)
+    coverage_options(parser)
     add = parser.add_argument
     add(
         "--storage",
@@ -310,6 +320,7 @@ def _workload(arguments: argparse.Namespace) -> Config | None:
 
 def run_run(arguments: argparse.Namespace) -> int:
     """Boot, run, end; the program's exit status."""
+    counts = counts_of(arguments)
     workload = _workload(arguments)
     local = _local_program(arguments.program)
     files = _files(arguments)
@@ -336,6 +347,9 @@ def run_run(arguments: argparse.Namespace) -> int:
                 f"{argv[0]} cannot be run: {error.strerror}; name a static s390x program here,"
                 " or one that the guest has (busybox)"
             ) from error
+        finally:
+            if counts is not None:
+                counts.keep(guest, f"run {' '.join(argv)}")
         sys.stdout.buffer.write(result.stdout)
         sys.stdout.buffer.flush()
         sys.stderr.buffer.write(result.stderr)
@@ -396,6 +410,9 @@ def run_shell(arguments: argparse.Namespace) -> int:
 
     from zvmlab.guest.terminal import Session, raw_terminal
 
+    counts = counts_of(arguments)
+    if counts is not None:
+        arguments.append = f"{arguments.append} {_STAYS}".strip()
     config = _config(arguments, _files(arguments), interactive=True)
     artifacts = prepare(config, Progress())
     with (
@@ -414,11 +431,18 @@ def run_shell(arguments: argparse.Namespace) -> int:
             if setting_up.done():
                 session.announce(setting_up.result())
             guest.console.check()
-            return not guest.emulator.alive
+            left = counts is not None and _SHELL_ENDED in guest.console.text()
+            return left or not guest.emulator.alive
 
         session.run(over)
+        if counts is not None:
+            counts.keep(guest, "shell")
         guest.console.check()
-        if not session.logged_off:
+        if session.logged_off:
+            return EXIT_PASS
+        if counts is not None and guest.emulator.alive:
+            guest.shut_down()
+        else:
             guest.emulator.check_power_off(_POWER_OFF_SECONDS)
     return EXIT_PASS
 

@@ -14,6 +14,7 @@ from zvmlab.guest.names import BACKENDS, QEMU, UPSTREAM_DRIVER
 
 if TYPE_CHECKING:
     from zvmlab.base.shard import Shard
+    from zvmlab.guest.kernel_lines import Counts
 
 _DAY = 86400
 KERNEL_HELP = (
@@ -118,6 +119,38 @@ def kernel_option(parser: argparse.ArgumentParser) -> None:
         metavar="SUITE|PATH|TREE",
         help=KERNEL_HELP,
     )
+
+
+def coverage_options(parser: argparse.ArgumentParser) -> None:
+    """--coverage, which keeps what of Linux runs."""
+    parser.add_argument(
+        "--coverage",
+        type=Path,
+        metavar="DIR",
+        help="keep in DIR which lines of Linux' sources run, for zvmlab coverage; the kernel is"
+        " 'coverage' or TREE:coverage",
+    )
+    parser.add_argument(
+        "--coverage-file",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="also count the lines of this source of TREE; may be repeated",
+    )
+
+
+def counts_of(arguments: argparse.Namespace) -> Counts | None:
+    """What keeps the counts; the kernel counts those of --coverage-file, too."""
+    if arguments.coverage_file:
+        from zvmlab.builder.tree_name import with_counted
+
+        arguments.kernel = with_counted(arguments.kernel, arguments.coverage_file)
+    if arguments.coverage is None:
+        return None
+    from zvmlab.guest.kernel_lines import Counts, check_counts  # which few commands have to import
+
+    check_counts(arguments.kernel)
+    return Counts(arguments.coverage)
 
 
 def driver_option(parser: argparse.ArgumentParser) -> None:

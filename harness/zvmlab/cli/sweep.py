@@ -15,6 +15,8 @@ from zvmlab.base.progress import Progress
 from zvmlab.cli.options import (
     backend_option,
     check_seed,
+    counts_of,
+    coverage_options,
     driver_option,
     kernel_option,
     seed_option,
@@ -44,6 +46,7 @@ def add_commands(commands: Any) -> None:
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="a name from 'zvmlab scenarios', or FILE.py:NAME")
     kernel_option(parser)
+    coverage_options(parser)
     driver_option(parser)
     add(
         "--params",
@@ -99,6 +102,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
 
     from zvmlab.sweep import report as sweep_report
 
+    counts_of(arguments)
     scenario = find(arguments.scenario)
     shard = arguments.shard
     output = arguments.output or Path("zvmlab-sweep", f"{scenario.name}{shard.folder}")
@@ -120,6 +124,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         arguments.params,
         arguments.backend,
         shard,
+        arguments.coverage,
     )
     resume = True if arguments.resume else False if arguments.fresh else None
     started = time.monotonic()

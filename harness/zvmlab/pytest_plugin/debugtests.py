@@ -7,16 +7,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from pathlib import Path
-
 import pytest
 
-from zvmlab.agent.wire import AgentLost
-from zvmlab.base.errors import Timeout
-from zvmlab.builder.kernel import COVERAGE, is_debug, slowness
+from zvmlab.builder.kernel import counts_lines, has_checks, is_debug, slowness
 from zvmlab.guest.guest import Guest
-from zvmlab.guest.kernel_lines import keep_counts
+from zvmlab.guest.kernel_lines import answers
 from zvmlab.guest.kernelcheck import check_kernel
 
 TEST_SECONDS = 120
@@ -44,7 +39,8 @@ def _test_seconds(item: pytest.Item) -> float:
 def skip_unfit(item: pytest.Item, kernel: str) -> None:
     """Skip what is marked as not applying to debug kernels, with the reason given there."""
     mark = item.get_closest_marker(NOT_DEBUG)
-    if mark is None or (kernel == COVERAGE and mark.kwargs.get("coverage", False)):
+    counts_only = counts_lines(kernel) and not has_checks(kernel)
+    if mark is None or (counts_only and mark.kwargs.get("coverage", False)):
         return
     if is_debug(kernel):
         (reason,) = mark.args
@@ -53,18 +49,5 @@ def skip_unfit(item: pytest.Item, kernel: str) -> None:
 
 def last_check(guest: Guest) -> None:
     """check_kernel() of a debug kernel, unless what ran left the guest unable to answer."""
-    if is_debug(guest.config.kernel) and _answers(guest):
+    if is_debug(guest.config.kernel) and answers(guest):
         check_kernel(guest)
-
-
-def keep_lines(guest: Guest, into: Path) -> None:
-    """keep_counts() of the coverage kernel, unless what ran left the guest unable to answer."""
-    if guest.config.kernel == COVERAGE and _answers(guest):
-        with contextlib.suppress(AgentLost, Timeout):
-            keep_counts(guest, into)
-
-
-def _answers(guest: Guest) -> bool:
-    there = guest.can_answer and guest.emulator.alive and not guest.console.crash
-    # A crash ends all connections, and an expected one is none for the console any more.
-    return there and not guest.control.closed

@@ -21,7 +21,7 @@ import functools
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -30,17 +30,20 @@ from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.modulebuild import built_modules
+from zvmlab.builder.tree_name import with_counted
 from zvmlab.cp.trace_tests import begin_test
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.names import DRIVER
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.kernel_lines import Counts, check_counts
 from zvmlab.guest.pool import Pool, Use, nothing
 from zvmlab.guest.stacks import has_stacks, stacks
 from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures, speeds
 
 pytest_plugins = ("zvmlab.pytest_plugin.requirement_plugin",)
+T = TypeVar("T")
 Which = tuple[str, str, str]
 """Kernel, driver and backend of a guest."""
 
@@ -51,6 +54,7 @@ _TIMEOUTS = ("Timeout >", "Timeout (>")
 _failed = pytest.StashKey[bool]()
 _reported = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
+_counts = pytest.StashKey[Counts]()
 _artifacts = pytest.StashKey[dict[Which, Artifacts | ZvmlabError]]()
 
 
@@ -88,9 +92,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     speeds.add_options(parser, group)
     group.addoption(
-        "--linux-lines",
+        "--coverage",
         metavar="DIR",
-        help="keep in DIR which lines of Linux' sources ran in each guest of --kernel coverage",
+        help="keep in DIR which lines of Linux' sources each test runs; the kernel is 'coverage' or"
+        " TREE:coverage",
+    )
+    group.addoption(
+        "--coverage-file",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="also count the lines of this source of TREE; may be repeated",
     )
     group.addoption(
         "--zvmlab-keep",
@@ -140,10 +152,22 @@ def _check_choices(config: pytest.Config) -> None:
     )
     for option, check, names in checks:
         for name in names:
-            try:
-                check(name)
-            except UsageError as error:
-                raise pytest.UsageError(f"{option}: {error}") from error
+            _checked(option, check, name)
+    paths = config.getoption("--coverage-file")
+    if paths:
+        add = functools.partial(with_counted, paths=paths)
+        config.option.kernel = [_checked("--coverage-file", add, k) for k in _kernels(config)]
+    if config.getoption("--coverage") is not None:
+        for kernel in _kernels(config):
+            _checked("--coverage", check_counts, kernel)
+        config.stash[_counts] = Counts(Path(config.getoption("--coverage")))
+
+
+def _checked(option: str, check: Callable[[str], T], name: str) -> T:
+    try:
+        return check(name)
+    except UsageError as error:
+        raise pytest.UsageError(f"{option}: {error}") from error
 
 
 def _kernels(config: pytest.Config) -> list[str]:
@@ -388,7 +412,7 @@ def made_guest(
     guest = Guest(config, zvmlab_dir)
     try:
         yield watch(request, guest)
-        _keep_lines(request.config, guest)
+        _keep_counts(request, guest)
         if not _has_reported(request):
             debugtests.last_check(guest)
             guest.end()
@@ -408,9 +432,10 @@ def paused_guest(made_guest: Guest) -> Guest:
 
 
 @pytest.fixture
-def guest(made_guest: Guest) -> Guest:
+def guest(request: pytest.FixtureRequest, made_guest: Guest) -> Guest:
     """Stage READY: for this test alone, freshly booted or restored to that; the agent answers."""
     made_guest.boot()
+    _begin_counts(request.config, made_guest)
     return made_guest
 
 
@@ -420,11 +445,18 @@ def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
     return guest
 
 
-def _keep_lines(config: pytest.Config, guest: Guest) -> None:
+def _begin_counts(config: pytest.Config, guest: Guest) -> None:
+    """What runs from here on is counted for the test."""
+    counts = config.stash.get(_counts, None)
+    if counts is not None:
+        counts.begin(guest)
+
+
+def _keep_counts(request: pytest.FixtureRequest, guest: Guest) -> None:
     """After each test: a guest that a later one leaves unable to answer takes its counts along."""
-    folder = config.getoption("--linux-lines")
-    if folder is not None:
-        debugtests.keep_lines(guest, Path(folder).absolute())
+    counts = request.config.stash.get(_counts, None)
+    if counts is not None:
+        counts.keep(guest, request.node.nodeid)
 
 
 @pytest.fixture(scope="session")
@@ -452,11 +484,12 @@ def lent(
     """
     guest = watch(request, pool.get(config, prepare))
     try:
+        _begin_counts(request.config, guest)
         yield guest
     except BaseException:
         pool.drop(guest, keep_logs=True)
         raise
-    _keep_lines(request.config, guest)
+    _keep_counts(request, guest)
     if _has_failed(request):
         pool.drop(guest, keep_logs=True)
     else:

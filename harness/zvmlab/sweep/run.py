@@ -15,6 +15,7 @@ from zvmlab.cp.faults import armed, count
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.console import innermost
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.kernel_lines import Counts
 from zvmlab.guest.pool import Pool, numbered
 from zvmlab.scenarios.context import Context, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome, Step
@@ -209,7 +210,7 @@ class Runner:
     A fault may show what an earlier case has left in a segment, which would depend on the order.
 
     *folder* takes the logs of its guests; those with a symptom are kept.  The
-    driver is loaded with *params*.
+    driver is loaded with *params*.  *counts* keeps which lines of Linux each case runs.
     """
 
     def __init__(
@@ -220,8 +221,10 @@ class Runner:
         folder: Path,
         seed: str,
         params: str = "",
+        counts: Counts | None = None,
     ) -> None:
         self._params = params
+        self._counts = counts
         self._scenario = scenario
         self._config = config
         self._seed = seed
@@ -234,7 +237,7 @@ class Runner:
 
     def count(self) -> Counted:
         """Run without a fault; ZvmlabError if the driver is not as it should be even then."""
-        guest = self._pool.get(self._config)
+        guest = self._guest()
         before = guest.control.execute("query-fault-points")["points"]
         points = [Point(p["point"], tuple(p["kinds"])) for p in before]
         subject = self._subject()
@@ -265,7 +268,7 @@ class Runner:
 
     def run(self, case: Case) -> Result:
         """Run with that fault."""
-        guest = self._pool.get(self._config)
+        guest = self._guest()
         result = Result(str(case))
         started = time.monotonic()
         try:
@@ -279,6 +282,12 @@ class Runner:
         self._put_back(guest, result)
         result.seconds = round(time.monotonic() - started, 3)
         return result
+
+    def _guest(self) -> Guest:
+        guest = self._pool.get(self._config)
+        if self._counts is not None:
+            self._counts.begin(guest)
+        return guest
 
     def abandon(self) -> None:
         """From any thread: the case that runs ends soon, whatever it waits for; its result is void."""
@@ -358,6 +367,8 @@ class Runner:
 
     def _put_back(self, guest: Guest, result: Result) -> None:
         """Keep the guest for the next case only if this one left nothing behind."""
+        if self._counts is not None:
+            self._counts.keep(guest, f"sweep {self._scenario.name} {result.case}")
         if {symptom.kind for symptom in result.symptoms} & {PANIC, UNUSABLE, BROKEN, LOG}:
             self._pool.drop(guest, keep_logs=True)
         else:

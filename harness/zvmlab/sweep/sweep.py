@@ -24,6 +24,7 @@ from zvmlab.base.results import NAME, Head, ResultsFile, sense
 from zvmlab.base.shard import Shard
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Artifacts
+from zvmlab.guest.kernel_lines import Counts
 from zvmlab.scenarios import find
 from zvmlab.sweep.cases import Case, cases
 from zvmlab.sweep.run import Counted, Result, Runner
@@ -60,6 +61,8 @@ class Plan:
     backend: str = QEMU
     shard: Shard = Shard()
     """Which of the cases are run."""
+    coverage: Path | None = None
+    """Folder for counts of the lines of Linux that each case runs."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
@@ -153,8 +156,9 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     folders = [plan.output / f"{_GUESTS}{job}" for job in range(1, plan.jobs + 1)]
     for folder in folders:
         claim(folder, lambda path: path.name.isdigit())
+    counts = None if plan.coverage is None else Counts(plan.coverage)
     runners = [
-        Runner(scenario, config, artifacts, folder, str(plan.seed), plan.parameters)
+        Runner(scenario, config, artifacts, folder, str(plan.seed), plan.parameters, counts)
         for folder in folders
     ]
     try:

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""guest/linux_map.json: which tests call which functions of Linux' code for z/VM.
+
+    {
+     "7.2": {
+      "kernel": "7.2.13",
+      "date": "2026-11-28",
+      "tests": ["(boot)", "tests/e2e/test_smsg.py::test_smsg_arrives", …],
+      "files": {"net/iucv/iucv.c": {"iucv_init": [0], …}, …}
+     }
+    }
+
+There is one part for each series; the functions name their tests by their places in "tests".  "(boot)" is
+what guests ran before their tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import UsageError
+
+Called = Mapping[str, Mapping[str, set[str]]]
+"""By source and function: names of the tests that call it."""
+
+
+def series_part(called: Called, kernel: str, date: str) -> dict[str, Any]:
+    """The part of one series; a test of several drivers or parameters is one test."""
+    plain = {
+        source: {name: {_plain(test) for test in tests} for name, tests in functions.items()}
+        for source, functions in called.items()
+    }
+    tests = sorted({test for part in plain.values() for names in part.values() for test in names})
+    place = {test: number for number, test in enumerate(tests)}
+    files = {
+        source: {
+            name: sorted(place[test] for test in functions[name]) for name in sorted(functions)
+        }
+        for source, functions in sorted(plain.items())
+    }
+    return {"kernel": kernel, "date": date, "tests": tests, "files": files}
+
+
+def _plain(test: str) -> str:
+    return test.partition("[")[0]
+
+
+def update(file: Path, series: str, part: dict[str, Any]) -> None:
+    """Put the part of a series into the file, in place of an earlier one."""
+    known: Any = {}
+    if file.exists():
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{file} cannot be read: {error}") from None
+        if not isinstance(known, dict):
+            raise UsageError(f"{file} is no map of tests")
+    known[series] = part
+    order = sorted(known, key=lambda name: [int(word) for word in name.split(".")])
+    file.write_text(_text({name: known[name] for name in order}), encoding="utf-8")
+
+
+def _text(known: Mapping[str, Any]) -> str:
+    """A line for each test and each function, for a change to be seen in a diff."""
+    parts = []
+    for series, part in known.items():
+        tests = ",\n".join(f"   {json.dumps(test)}" for test in part["tests"])
+        files = ",\n".join(
+            f"   {json.dumps(source)}: {{\n"
+            + ",\n".join(f"    {json.dumps(name)}: {json.dumps(at)}" for name, at in names.items())
+            + "\n   }"
+            for source, names in part["files"].items()
+        )
+        parts.append(
+            f' {json.dumps(series)}: {{\n  "kernel": {json.dumps(part["kernel"])},\n'
+            f'  "date": {json.dumps(part["date"])},\n'
+            f'  "tests": [\n{tests}\n  ],\n  "files": {{\n{files}\n  }}\n }}'
+        )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
