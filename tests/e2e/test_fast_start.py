@@ -1015,7 +1015,7 @@ def test_the_cp_travels_with_qemus_own_migration(
         first.machine.pause()
         found.mkdir()
         assert first._stream is not None
-        info = dataclasses.asdict(first.agent.info)
+        info = first.agent.info._asdict()
         agent = {"stream": first._stream.end(), "info": info, "log": first._log.position}
         (found / AGENT).write_text(json.dumps(agent))
         migrate(first, "migrate", f"exec:cat > '{found / MACHINE}'")

@@ -180,9 +180,10 @@ class _Reply(list[CallResult]):
 class _Reads(CallResult):
     """A read_until whose reads are given."""
 
-    def __init__(self, reads: list[Read]) -> None:
-        super().__init__("reads", 0, 0)
-        object.__setattr__(self, "found", reads)
+    def __new__(cls, reads: list[Read]) -> _Reads:
+        made = super().__new__(cls, "reads", 0, 0)
+        made.__dict__["found"] = reads
+        return made
 
     @property
     def reads(self) -> list[Read]:

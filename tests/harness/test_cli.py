@@ -378,24 +378,42 @@ def test_outside_the_main_thread(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_help_imports_no_command() -> None:
     """Its lines are those of the whole parser, and what is slow to import is not."""
     assert parser(["--help"]).format_help() == parser().format_help()
-    code = (
-        "import sys; from zvmlab.cli.main import parser; parser(['--help']).format_help();"
-        "print(*sys.modules)"
-    )
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "harness")}
+    found = _imported("from zvmlab.cli.main import parser; parser(['--help']).format_help()")
+    assert {name for name in found if name.startswith("zvmlab.cli.")} == {
+        *("zvmlab.cli.main", "zvmlab.cli.commands", "zvmlab.cli.say", "zvmlab.cli.translate")
+    }
+    assert not found & {"rich", "dataclasses", "subprocess", "shutil", "zvmlab.base.cache"}
+
+
+def _imported(code: str) -> set[str]:
+    """The modules that a Python of its own has imported after it has executed *code*."""
+    env = {**os.environ, "PYTHONPATH": str(ZVMLAB.parent / "harness"), "LC_ALL": "C"}
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-S", "-c", f"{code}; import sys; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
         env=env,
         timeout=60,
     )
-    found = set(done.stdout.split())
-    assert {name for name in found if name.startswith("zvmlab.cli.")} == {
-        *("zvmlab.cli.main", "zvmlab.cli.commands", "zvmlab.cli.options", "zvmlab.cli.translate")
+    return set(done.stdout.split())
+
+
+def test_the_version_imports_next_to_nothing() -> None:
+    code = "import sys; sys.argv[1:] = ['--version']; from zvmlab.cli.start import main; main()"
+    found = _imported(code) - _imported("import os")
+    assert found - {__version__, "zvmlab"} == {
+        *("zvmlab.base", "zvmlab.base.version", "zvmlab.cli", "zvmlab.cli.start", "__future__")
     }
-    assert not found & {"rich", "dataclasses", "subprocess", "zvmlab.base.cache"}
+
+
+def test_a_guest_in_qemu_without_faults_imports_what_it_needs() -> None:
+    found = _imported("from zvmlab.cli import guest")
+    assert "zvmlab.guest.guest" in found
+    assert not found & {
+        *("zvmlab.guest.hercules", "zvmlab.guest.stacks", "zvmlab.guest.lockstep"),
+        *("zvmlab.cp.faults", "zvmlab.cp.fault_points", "concurrent.futures", "logging"),
+    }
 
 
 @pytest.mark.parametrize("module", sorted({command.module for command in COMMANDS.values()}))

@@ -14,8 +14,8 @@ import abc
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 from zvmlab.agent.wire import (
     ERRNO_MAX,
@@ -57,23 +57,20 @@ class Ref:
         return self + -addend
 
 
-@dataclass(frozen=True)
-class Out:
+class Out(NamedTuple):
     """A buffer that the call fills; *whole*: all of it comes back, filled with A5 beforehand."""
 
     size: int
     whole: bool = False
 
 
-@dataclass(frozen=True)
-class Both:
+class Both(NamedTuple):
     """A buffer with these bytes, all of which come back."""
 
     data: bytes
 
 
-@dataclass(frozen=True)
-class Bad:
+class Bad(NamedTuple):
     """Memory that is not as it should be.
 
     PARTIAL: the first *valid* of *size* bytes can be written and come back
@@ -85,8 +82,7 @@ class Bad:
     valid: int = 0
 
 
-@dataclass(frozen=True)
-class Iovec:
+class Iovec(NamedTuple):
     """A pointer to an array of struct iovec, for readv and writev."""
 
     parts: Sequence[bytes | Out | Both | Bad]
@@ -98,8 +94,7 @@ Target = int | Bad
 """Where a read goes: so many bytes, or memory that is not as it should be."""
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """One of the reads of read_until."""
 
     ret: int
@@ -107,8 +102,7 @@ class Read:
     data: bytes
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation of a batch, and what its result is to look like."""
 
     what: str
@@ -138,14 +132,13 @@ def _are_reads(data: bytes, reads: bytes) -> bool:
     return total == len(data) and all(errno <= ERRNO_MAX for _, errno in entries)
 
 
-@dataclass(frozen=True)
-class CallResult:
+class CallResult(NamedTuple):
     """The result of an operation, exactly: return value and errno (0 if it did not fail)."""
 
     what: str
     ret: int
     errno: int
-    buffers: list[bytes] = field(default_factory=list)
+    buffers: Sequence[bytes] = ()
     overrun: bool = False
     """Bytes behind an output buffer were changed."""
     full: bool = False
@@ -348,13 +341,15 @@ def _part(part: Target) -> Out | Bad:
     return Out(part) if isinstance(part, int) else part
 
 
-@dataclass(frozen=True)
 class BatchResult:
-    """Results of the operations that were executed, by number or reference."""
+    """Results of the operations that were executed, by number or reference.
 
-    results: list[CallResult]
-    timed_out: bool
-    """The time limit ended it: the last call was interrupted, what follows not begun."""
+    *timed_out*: the time limit ended it; the last call was interrupted, what follows not begun.
+    """
+
+    def __init__(self, results: list[CallResult], timed_out: bool) -> None:
+        self.results = results
+        self.timed_out = timed_out
 
     def __getitem__(self, index: int | Ref) -> CallResult:
         return self.results[index.index if isinstance(index, Ref) else index]

@@ -7,7 +7,7 @@ import os
 import re
 import signal as signals
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from zvmlab.agent.wire import ERRNO_MAX, AgentLost, Reader, Writer
 from zvmlab.base.errors import ZvmlabError
@@ -22,8 +22,7 @@ _RECORD = re.compile(r"(\d{1,10}),(\d{1,20}),(\d{1,20})(?:,[^;]*)?;(.*)", re.ASC
 ENVIRONMENT = {"PATH": "/bin:/sbin:/usr/bin:/usr/sbin", "HOME": "/", "LC_ALL": "C"}
 
 
-@dataclass(frozen=True)
-class AgentInfo:
+class AgentInfo(NamedTuple):
     """The agent's answer about itself."""
 
     version: int
@@ -56,8 +55,7 @@ def decode_info(reader: Reader) -> AgentInfo:
     )
 
 
-@dataclass(frozen=True)
-class RunResult:
+class RunResult(NamedTuple):
     """How a program ended: *status* is its exit status, or *signal* the signal that ended it."""
 
     argv: Sequence[str]
@@ -165,8 +163,7 @@ def _is_outcome(state: int, flags: int, code: int) -> bool:
     return state == EXITED and code <= STATUS_MAX
 
 
-@dataclass(frozen=True)
-class LogLine:
+class LogLine(NamedTuple):
     """One record of the kernel's log."""
 
     sequence: int
@@ -196,8 +193,7 @@ def decode_log(data: bytes) -> list[LogLine]:
     return found
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(NamedTuple):
     """The answer to SETTLE."""
 
     runnable: int
@@ -213,8 +209,7 @@ class Settled:
     lines: list[LogLine]
 
 
-@dataclass(frozen=True)
-class ModuleResult:
+class ModuleResult(NamedTuple):
     """How loading or unloading a module went: errno, and what the kernel logged meanwhile."""
 
     what: str
@@ -245,8 +240,7 @@ class ModuleFailed(ZvmlabError):
         self.result = result
 
 
-@dataclass(frozen=True)
-class DrainResult:
+class DrainResult(NamedTuple):
     """Figures of reading at full speed."""
 
     elapsed_ns: int

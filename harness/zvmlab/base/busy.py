@@ -7,23 +7,23 @@ Documentation/accounting/psi.rst of Linux); where it does not, nothing is told.
 
 from __future__ import annotations
 
-import re
 import time
-from pathlib import Path
 
-PRESSURE = Path("/proc/pressure/cpu")
+PRESSURE = "/proc/pressure/cpu"
 LEAST_SECONDS, LEAST_SHARE = 60.0, 0.5
 """A shorter run, or one that had to wait less, needs no explanation."""
-_TOTAL = re.compile(r"^some .*\btotal=(\d+)$", re.MULTILINE)
+_SOME, _TOTAL = "some ", " total="
 
 
 def waited() -> float | None:
     """Seconds since the machine was started in which some program waited for a CPU."""
     try:
-        found = _TOTAL.search(PRESSURE.read_text(encoding="ascii"))
+        with open(PRESSURE, encoding="ascii") as file:
+            some = next((line for line in file if line.startswith(_SOME)), "")
     except OSError:
         return None
-    return int(found[1]) / 1e6 if found else None
+    total = some.partition(_TOTAL)[2].strip()
+    return int(total) / 1e6 if total.isdecimal() else None
 
 
 class Busy:

@@ -26,7 +26,7 @@ from typing import TextIO
 from zvmlab.base import manifest, shipped
 from zvmlab.base.errors import CannotRun, StepFailed, Timeout, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
-from zvmlab.base.trust import keep_others_out, objection
+from zvmlab.base.trust import first_objection, keep_others_out, objection
 
 # Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
 UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
@@ -90,13 +90,10 @@ def _check_trust(root: Path) -> None:
             f"the cache {root} {why}, and zvmlab runs programs from there;"
             " set ZVMLAB_CACHE to a folder of your own, or of root's"
         )
-    with os.scandir(root) as found:
-        for entry_ in found:
-            why = objection(entry_.stat(follow_symlinks=False))
-            if why:
-                raise CannotRun(
-                    f"{entry_.path}, in zvmlab's cache, {why}; remove it if it is not yours"
-                )
+    strange = first_objection(root)
+    if strange is not None:
+        path, why = strange
+        raise CannotRun(f"{path}, in zvmlab's cache, {why}; remove it if it is not yours")
     _trusted.add(root)
 
 

@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zvmlab.base.plain import harmless
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EXIT_PASS = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_CANNOT_RUN = 77
 EXIT_TIMEOUT = 124
-EXIT_INTERRUPTED = 128 + signal.SIGINT
+EXIT_INTERRUPTED = 128 + 2  # SIGINT
 EXIT_PANIC = 255
 
 

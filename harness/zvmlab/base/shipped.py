@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zvmlab.base.tree import TREE
 
 FOLDER = TREE / "artifacts"
 
 
-@dataclass(frozen=True)
-class Used:
+class Used(NamedTuple):
     """The requests for artifacts so far."""
 
     kind: str

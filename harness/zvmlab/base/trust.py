@@ -11,6 +11,22 @@ import grp
 import os
 import pwd
 import stat
+from pathlib import Path
+
+
+def first_objection(folder: Path) -> tuple[str, str] | None:
+    """The first thing directly in a folder that is not to be trusted: its path, and why."""
+    me = os.geteuid()
+    with os.scandir(folder) as inside:
+        for entry in inside:
+            found = entry.stat(follow_symlinks=False)
+            # Almost all are so; a cache has thousands.
+            if found.st_uid == me and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                continue
+            why = objection(found)
+            if why:
+                return entry.path, why
+    return None
 
 
 def objection(found: os.stat_result) -> str | None:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zvmlab.base.errors import CannotRun
 from zvmlab.builder.tree_name import CHECKS, COVERAGE_WORD, DEBUG_WORD
@@ -25,8 +25,7 @@ ARCH = "s390x"
 _UNPACK_SECONDS = 300
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(NamedTuple):
     """A kernel and its modules."""
 
     version: str

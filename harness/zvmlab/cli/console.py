@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, EmulatorError, Timeout
-from zvmlab.cli.options import say, top_command
+from zvmlab.cli.options import top_command
+from zvmlab.cli.say import say
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.cp.hvciucv import DEFAULT, TERMINALS, IucvTerminal, TerminalGone

@@ -13,14 +13,11 @@ import importlib
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
-from zvmlab.base.version import __version__
-from zvmlab.base.busy import Busy
-from zvmlab.base.descriptors import allow_descriptors
+from zvmlab.base.version import VERSION_LINE
 from zvmlab.base.errors import (
     EXIT_CANNOT_RUN,
     EXIT_FAILED,
@@ -32,7 +29,7 @@ from zvmlab.base.errors import (
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless
 from zvmlab.cli.commands import COMMANDS, HEADINGS
-from zvmlab.cli.options import say, top_command
+from zvmlab.cli.say import say
 from zvmlab.cli.translate import HelpParser
 
 _EPILOG = """\
@@ -76,6 +73,13 @@ class Parser(HelpParser):
             raise argparse.ArgumentError(action, text) from error
 
 
+class _Unread:
+    """The parser of a command that the command line does not have."""
+
+    def __init__(self, **_: object) -> None:
+        pass
+
+
 def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """The parser of the whole command line; of *words* alone, if they are given.
 
@@ -88,7 +92,7 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    top.add_argument("--version", action="version", version=f"zvmlab {__version__}")
+    top.add_argument("--version", action="version", version=VERSION_LINE)
     top.headings = HEADINGS
     commands = top.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=Parser, prog=top.prog
@@ -103,9 +107,11 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     )
     for module in dict.fromkeys(command.module for _, command in chosen):
         importlib.import_module(f"zvmlab.cli.{module}").add_commands(commands)
-    for name in COMMANDS:
-        if name not in commands.choices:
-            top_command(commands, name, "")
+    known = set(commands.choices)
+    commands._parser_class = cast(Any, _Unread)
+    for name, command in COMMANDS.items():
+        if name not in known:
+            commands.add_parser(name, help=command.text)
     order = list(COMMANDS)
     commands._choices_actions.sort(key=lambda shown: order.index(shown.dest))
     return top
@@ -138,6 +144,8 @@ def _told_of_busy_machine() -> Iterator[None]:
 
     Only a person is: what a program reads must not depend on what else the machine does.
     """
+    from zvmlab.base.busy import Busy
+
     busy = Busy()
     try:
         yield
@@ -149,14 +157,16 @@ def _told_of_busy_machine() -> Iterator[None]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
-    if threading.current_thread() is threading.main_thread():
-        # Others cannot set handlers; who calls from there ends the process in its own way.
+    # A thread cannot set handlers; who calls from there ends the process in its own way.
+    with contextlib.suppress(ValueError):
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup(1) has it
                 signal.signal(number, _terminated)
     try:
         words = sys.argv[1:] if argv is None else argv
         arguments = parser(words).parse_args(words)
+        from zvmlab.base.descriptors import allow_descriptors  # which no help needs
+
         allow_descriptors()
         with _told_of_busy_machine():
             code: int = arguments.command(arguments)

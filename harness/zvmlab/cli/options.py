@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +40,6 @@ def command(commands: Any, name: str, text: str, examples: str) -> argparse.Argu
 def top_command(commands: Any, name: str, examples: str) -> argparse.ArgumentParser:
     """The same for a sub-command of zvmlab's own."""
     return command(commands, name, COMMANDS[name].text, examples)
-
-
-def say(sentence: str) -> None:
-    """On standard error, beside the output of the command."""
-    print(f"zvmlab: {sentence}", file=sys.stderr, flush=True)
 
 
 def workload_option(parser: argparse.ArgumentParser, text: str) -> None:

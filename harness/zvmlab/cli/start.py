@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: MIT
 """The first thing that the zvmlab command executes, before it imports the rest of itself.
 
-That takes a third of a second, in which a signal finds no handler of ours and Python
-would show where it was.  A file that is opened instead of a standard one that is
+That takes a moment, in which a signal finds no handler of ours and Python would show
+where it was.  A file that is opened instead of a standard one that is
 closed would be written to by whoever prints.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
-from typing import NoReturn
 
-from zvmlab.base.errors import EXIT_INTERRUPTED, EXIT_USAGE
+from zvmlab.base.version import VERSION_LINE
+
+TYPE_CHECKING = False  # of typing, which takes as long to import as all else that --version needs
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 _INTERRUPTED = "zvmlab: interrupted"
 _STDOUT, _STDERR = 1, 2
 
 
-def _interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
+def _interrupted(number: int, _frame: FrameType | None) -> NoReturn:
     os.write(_STDERR, f"{_INTERRUPTED}\n".encode())
-    os._exit(EXIT_INTERRUPTED)
+    os._exit(128 + number)
 
 
 def _is_open(descriptor: int) -> bool:
@@ -45,6 +47,18 @@ def _open_standard_files() -> bool:
 
 def main() -> int:
     """Run the command line; the exit code."""
+    if sys.argv[1:] == ["--version"] and _is_open(_STDOUT):
+        print(VERSION_LINE)
+        return 0
+    return _run()
+
+
+def _run() -> int:
+    # pylint: disable=import-outside-toplevel
+    import signal
+
+    from zvmlab.base.errors import EXIT_INTERRUPTED, EXIT_USAGE
+
     # Who ignores it, as a shell's background jobs may, goes on doing so.
     interruptible = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     if interruptible:
@@ -56,7 +70,6 @@ def main() -> int:
             file=sys.stderr,
         )
         return EXIT_USAGE
-    # pylint: disable-next=import-outside-toplevel
     from zvmlab.cli.main import main as run
 
     try:

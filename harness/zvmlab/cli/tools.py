@@ -15,10 +15,10 @@ from zvmlab.cli import doctor
 from zvmlab.cli.options import (
     backend_option,
     running_option,
-    say,
     top_command,
     trace_argument,
 )
+from zvmlab.cli.say import say
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest, running_guests
 

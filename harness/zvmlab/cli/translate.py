@@ -11,19 +11,21 @@ when it is printed.
 from __future__ import annotations
 
 import argparse
+import functools
 import gettext
 import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from zvmlab.base.tree import TREE
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DOMAIN = "zvmlab"
 USAGE = "usage: "
 """Before the usage line; argparse prints it."""
+_STDOUT, _COLUMNS, _MARGIN = 1, 80, 2
 _BEGIN_NO_LINE = frozenset(
     "\u3002\u3001\uff0c\uff1b\uff1a\uff1f\uff01\uff09\u300b\u300d\u300f\u201d\u2019\u2026%,.;:?!)]}"
 )
@@ -39,8 +41,11 @@ def languages(environment: Mapping[str, str]) -> list[str]:
     return [name for name in environment.get("LANGUAGE", "").split(":") if name] or [locale]
 
 
-def folders(tree: Path = TREE) -> Iterator[Path]:
+def folders(tree: Path | None = None) -> Iterator[Path]:
     """The folders that may have catalogues: built in the tree, or installed beside it."""
+    from zvmlab.base.tree import TREE  # which help in English does not have to import
+
+    tree = tree or TREE
     yield tree / "build/locale"
     yield tree.parent.parent / "share/locale"
 
@@ -132,9 +137,24 @@ class HelpParser(argparse.ArgumentParser):
             bases.insert(0, _Grouped)
             titles = {name: self._catalogue.gettext(text) for name, text in self.headings.items()}
             members["headings"] = titles
-        formatter = type("Formatter", tuple(bases), members)
-        made: argparse.HelpFormatter = formatter(prog=self.prog)
+        formatter = type("Formatter", tuple(bases), members) if members else bases[0]
+        made: argparse.HelpFormatter = formatter(prog=self.prog, width=_width())
         return made
+
+
+@functools.cache
+def _width() -> int:
+    """Columns of the help; argparse asks for each option anew."""
+    try:
+        columns = int(os.environ.get("COLUMNS", 0))
+    except ValueError:
+        columns = 0
+    if columns <= 0:
+        try:
+            columns = os.get_terminal_size(_STDOUT).columns
+        except OSError:
+            columns = 0
+    return (columns or _COLUMNS) - _MARGIN
 
 
 class _Grouped(argparse.HelpFormatter):

@@ -17,8 +17,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
@@ -47,8 +46,7 @@ class ControlError(ZvmlabError):
         self.desc = desc
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """An event: its name, its data and when it was sent (seconds since 1970)."""
 
     name: str
@@ -56,8 +54,7 @@ class Event:
     time: float
 
 
-@dataclass(frozen=True)
-class CpResponse:
+class CpResponse(NamedTuple):
     """CP's answer to a command."""
 
     response: str

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from zvmlab.base.errors import EmulatorError, ZvmlabError
 from zvmlab.cp.control import Control, CpResponse, decode
@@ -71,8 +71,7 @@ class Result:
     data: bytes = b""
 
 
-@dataclass(frozen=True)
-class IucvEvent:
+class IucvEvent(NamedTuple):
     """An event with the fields of the external interrupt buffer.
 
     With a completed message, `data` is the reply.

@@ -11,15 +11,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.guest import hercules, saving
+from zvmlab.guest import saving
 from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.console import Crash, disabled_wait
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.qmp import Qmp, QmpError
+
+if TYPE_CHECKING:
+    from zvmlab.guest import hercules
 
 Check = Callable[[], None]
 # The class of the error by which our device refuses to be saved at present (sim/qemu/checkpoint.c).
@@ -195,10 +198,13 @@ class _Qemu:
 
 
 class _Hercules:
-    slowness = hercules.SLOWNESS
+    """Imports its modules only when one runs: most guests do without."""
+
+    slowness = 4.0
 
     def build(self, progress: Progress | None) -> Path:
         from zvmlab.builder.herculesbuild import build_module
+        from zvmlab.guest import hercules
 
         hercules.check_program()
         return build_module(progress)
@@ -211,14 +217,20 @@ class _Hercules:
     def command_line(
         self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
     ) -> list[str]:
+        from zvmlab.guest import hercules
+
         return hercules.prepare(config, artifacts, channels)
 
     def folder(self, channels: Channels) -> Path | None:
+        from zvmlab.guest import hercules
+
         return hercules.folder(channels)
 
     def machine(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
     ) -> Machine:
+        from zvmlab.guest import hercules
+
         return hercules.Panel(emulator, hercules.folder(channels), seconds, check)
 
 
@@ -232,6 +244,8 @@ def backend_of(name: str) -> Backend:
 
 def panel_of(machine: Machine) -> hercules.Panel | None:
     """Hercules' panel, if it is one."""
+    from zvmlab.guest import hercules
+
     return machine if isinstance(machine, hercules.Panel) else None
 
 

@@ -14,7 +14,6 @@ clock is set by the first request, which also gives its kernel random bytes.  Th
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import errno
 import functools
 import json
@@ -22,8 +21,8 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Out
@@ -45,7 +44,6 @@ from zvmlab.cp.afiucv import AfIucvStream
 from zvmlab.cp.peer import Peer
 from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
 from zvmlab.guest.backends import Machine
-from zvmlab.guest.hercules import configuration
 from zvmlab.guest.run_dir import cannot_write
 
 KIND = "checkpoint"
@@ -98,6 +96,8 @@ def _hercules() -> str:
 def _machine(config: GuestConfig) -> str:
     """The machine: configuration as the emulator has it, and the emulator's own parts."""
     if config.backend == HERCULES:
+        from zvmlab.guest.hercules import configuration
+
         return _hercules() + configuration(config)
     return f"{config.backend} {config.cpus} {config.emulated_storage()} {config.translations}"
 
@@ -186,8 +186,7 @@ def _sizes() -> list[tuple[Path, int, float]]:
     return found
 
 
-@dataclass(frozen=True)
-class Connected:
+class Connected(NamedTuple):
     """An agent that is connected and idle."""
 
     stream: AfIucvStream
@@ -205,7 +204,7 @@ def save(machine: Machine, channels: Channels, into: Path, agent: Connected | No
         if agent is not None:
             found = {
                 "stream": agent.stream.end(),
-                "info": dataclasses.asdict(agent.info),
+                "info": agent.info._asdict(),
                 "pool": agent.pool,
                 "log": agent.log,
             }

@@ -7,18 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.builder.kernel import has_checks, is_debug, is_large
 from zvmlab.builder.tree_name import tree_name
-from zvmlab.cp.fault_points import check
-from zvmlab.cp.faults import Fault
-from zvmlab.cp.faults_file import load
 from zvmlab.guest.console import CRASHES
 from zvmlab.guest.names import BACKENDS as BACKENDS, HERCULES as HERCULES, MAX_CPUS as MAX_CPUS
 from zvmlab.guest.names import OUR_DRIVER as OUR_DRIVER, QEMU as QEMU
 from zvmlab.guest.names import UPSTREAM_DRIVER as UPSTREAM_DRIVER
+
+if TYPE_CHECKING:
+    from zvmlab.cp.faults import Fault
 
 MIB = 1 << 20
 PAGE = 4096
@@ -189,10 +190,14 @@ class GuestConfig:
 
     def fault_rules(self) -> tuple[Fault, ...]:
         """The rules of *faults*, read from its file if it names one."""
+        if not self.faults:
+            return ()
+        from zvmlab.cp import fault_points, faults_file  # which few guests have to import
+
         if isinstance(self.faults, (str, Path)):
-            return load(self.faults)
+            return faults_file.load(self.faults)
         for fault in self.faults:
-            check(fault)
+            fault_points.check(fault)
         return tuple(self.faults)
 
     def emulated_storage(self) -> int:
@@ -249,8 +254,7 @@ class Artifacts:
     """Signatures of these files, and their hashes (base.cache), as far as they are known."""
 
 
-@dataclass(frozen=True)
-class Channels:
+class Channels(NamedTuple):
     """The sockets and files where emulator and harness meet."""
 
     control: Path

@@ -16,9 +16,9 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from typing import NamedTuple
 
 from zvmlab.base.errors import GuestPanic, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
@@ -88,8 +88,7 @@ _WAIT = re.compile(
 _QUIESCED = 0xFFF
 
 
-@dataclass(frozen=True)
-class Crash:
+class Crash(NamedTuple):
     """A crash, and the line that shows it."""
 
     kind: str

@@ -21,7 +21,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import NoReturn
 
@@ -58,17 +57,59 @@ _ASKED_TO_END = "HHCIN098I"
 _TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
 
 
+class _Order:
+    """A process to start for somebody who waits for it."""
+
+    def __init__(self, start: Callable[[], Process]) -> None:
+        self._start = start
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._unwanted = False
+        self._process: Process | None = None
+        self._error: BaseException | None = None
+
+    def carry_out(self) -> None:
+        """Start it; whoever waits gets an error that this meets."""
+        try:
+            self._process = self._start()
+        except BaseException as error:
+            self._error = error
+        with self._lock:
+            self._done.set()
+            if self._unwanted:
+                self._kill()
+
+    def process(self) -> Process:
+        """Wait for it; kill one that nobody waits for any more."""
+        try:
+            self._done.wait()
+        except BaseException:
+            with self._lock:
+                self._unwanted = True
+                if self._done.is_set():
+                    self._kill()
+            raise
+        if self._process is None:
+            assert self._error is not None
+            raise self._error
+        return self._process
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+
 class _Starter:
     """The thread that starts processes; a fork of the harness needs its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pid = 0
-        self._orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]
+        self._orders: queue.SimpleQueue[_Order]
 
     def __call__(self, start: Callable[[], Process]) -> Process:
-        """Return what *start* returns; kill a process that nobody waits for any more."""
-        done: Future[Process] = Future()
+        """Return what *start* returns."""
+        order = _Order(start)
         with self._lock:
             if self._pid != os.getpid():
                 self._pid = os.getpid()
@@ -76,26 +117,13 @@ class _Starter:
                 threading.Thread(
                     target=self._serve, args=(self._orders,), name="zvmlab-starter", daemon=True
                 ).start()
-            self._orders.put((start, done))
-        try:
-            return done.result()
-        except BaseException:
-            done.add_done_callback(_kill_result)
-            raise
+            self._orders.put(order)
+        return order.process()
 
     @staticmethod
-    def _serve(orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]) -> None:
+    def _serve(orders: queue.SimpleQueue[_Order]) -> None:
         while True:
-            start, done = orders.get()
-            try:
-                done.set_result(start())
-            except BaseException as error:  # whoever waits gets it
-                done.set_exception(error)
-
-
-def _kill_result(done: Future[Process]) -> None:
-    if done.exception() is None:
-        done.result().kill()
+            orders.get().carry_out()
 
 
 _start = _Starter()

@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, PowerFlag, Worker
 from zvmlab.agent.wire import AgentLost
@@ -41,7 +41,6 @@ from zvmlab.base.limit import FairLimit, Limit
 from zvmlab.builder.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.cp.control import Control, CpResponse
-from zvmlab.cp.faults import ArmedFault, arm
 from zvmlab.cp.peer import Peer
 from zvmlab.guest import checkpoint
 from zvmlab.guest.artifacts import prepare
@@ -50,10 +49,12 @@ from zvmlab.guest.config import Channels, GuestConfig, Artifacts
 from zvmlab.guest.console import DISABLED_WAIT, ENDS, Crash, Console
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.kernel_log import KernelLog
-from zvmlab.guest.lockstep import Lockstep
 from zvmlab.guest.qmp import Qmp
 from zvmlab.guest.run_dir import RunDir, cannot_write
-from zvmlab.guest.stacks import add_stacks
+
+if TYPE_CHECKING:
+    from zvmlab.cp.faults import ArmedFault
+    from zvmlab.guest.lockstep import Lockstep
 
 _T = TypeVar("_T")
 
@@ -99,6 +100,12 @@ class Stage(enum.IntEnum):
     """The kernel is up and the agent answers."""
     OFF = 5
     """The emulator has ended, nothing is left of it but the logs."""
+
+
+def _add_stacks(error: BaseException | None, guest: Guest) -> None:
+    from zvmlab.guest.stacks import add_stacks  # for guests that hang
+
+    add_stacks(error, guest)
 
 
 class _WatchedStream:
@@ -336,9 +343,15 @@ class Guest:
             self._connected = checkpoint.agent_of(self._peer, found)
         self._listener = AfIucvListener(self._peer, NAME)
         if self.config.deterministic:
+            from zvmlab.guest.lockstep import Lockstep
+
             self._lockstep = Lockstep(self.qmp)
             self._control.step = self._lockstep.step
-        self.faults = arm(self._control, *self.config.fault_rules())
+        rules = self.config.fault_rules()
+        if rules:
+            from zvmlab.cp.faults import arm
+
+            self.faults = arm(self._control, *rules)
         self.stage = Stage.PAUSED
 
     def _claim_logs(self) -> None:
@@ -486,7 +499,7 @@ class Guest:
                 f" {used:.1f} s of CPU time{place}"
             )
             late.add_note(self.console.tail())
-            add_stacks(late, self)
+            _add_stacks(late, self)
             raise late from error
         self.stage = Stage.READY
 
@@ -571,7 +584,7 @@ class Guest:
             self._go_on_to_answer()
             self.settle_again()
         except Timeout as error:
-            add_stacks(error, self)
+            _add_stacks(error, self)
             raise
         finally:
             self.stop()
@@ -747,7 +760,7 @@ class Guest:
         if error is None:
             self.end()
         try:
-            add_stacks(error, self)
+            _add_stacks(error, self)
         finally:
             self.stop()
         lost = self._trace_lost()

@@ -26,7 +26,6 @@ from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, write_load
 from zvmlab.guest.run_dir import cannot_write
 
-SLOWNESS = 4.0
 CONFIGURATION = "guest.cnf"
 OPTIONS = "guest.options"
 MODULE = "zvmcp.so"

@@ -15,12 +15,10 @@ import fcntl
 import json
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
@@ -123,7 +121,7 @@ class RunDir:
         try:
             with _alone(root):
                 remove_stale(root)
-                while (final := root / (name or f"g{secrets.token_hex(3)}")).exists():
+                while (final := root / (name or f"g{os.urandom(3).hex()}")).exists():
                     if name is not None:
                         what = "a guest named {} is running" if is_ours(final) else "{} is there"
                         raise UsageError(f"{what.format(name)} already; choose another name")
@@ -163,8 +161,7 @@ class RunDir:
         self._lock.close()
 
 
-@dataclass(frozen=True)
-class RunningGuest:
+class RunningGuest(NamedTuple):
     """A guest of some process of this user."""
 
     name: str
