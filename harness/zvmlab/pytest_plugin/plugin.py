@@ -42,7 +42,10 @@ from zvmlab.guest.pool import Pool, Use, nothing
 from zvmlab.guest.stacks import has_stacks, stacks
 from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures, speeds
 
-pytest_plugins = ("zvmlab.pytest_plugin.requirement_plugin",)
+pytest_plugins = (
+    "zvmlab.pytest_plugin.requirement_plugin",
+    "zvmlab.pytest_plugin.machine_load",
+)
 T = TypeVar("T")
 Which = tuple[str, str, str]
 """Kernel, driver and backend of a guest."""
