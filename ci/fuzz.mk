@@ -50,6 +50,12 @@ fuzz: ## measure: run the fuzz targets for SECONDS with JOBS processes
 	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/gcov
 	$(Q)$(RUN_FUZZ) $(FUZZ)
 
+.PHONY: fuzz-channel
+fuzz-channel: setup-check ##+ test: run channel programs of SEEDS seeds in a guest, from SEED on
+	$(Q)ZVMLAB_CHANNEL_SEEDS=$(or $(SEEDS),10000) \
+		ZVMLAB_CHANNEL_SEED="$(or $(SEED),$$(od -An -N4 -tu4 /dev/urandom))" \
+		$(PYTEST) -s --kernel bookworm tests/e2e/test_channel_programs.py
+
 .PHONY: fuzz-mutants
 fuzz-mutants: ##+ test: check that the fuzzer finds deliberate mistakes
 	$(Q)ci/setup.sh build check fuzz
