@@ -34,6 +34,8 @@ struct arguments {
 	const char *program;
 	struct output output;
 	struct rows *rows;
+	struct dms_machine machine;	/* asked once: it takes longer than a region */
+	bool machine_known;
 	bool failed;		/* of all devices, one at least */
 };
 
@@ -54,11 +56,10 @@ static uint64_t *bounds_ns(const struct dms_region *r)
 	return bounds;
 }
 
-static int show(struct rows *rows, const struct device *device, const struct dms_region *r)
+static int show(const struct arguments *arguments, const struct device *device,
+		const struct dms_region *r)
 {
 	uint64_t areas = dms_area_count(r->length, r->step), *bounds = bounds_ns(r);
-	struct dms_machine machine;
-	bool known = machine_read(&machine);
 	char number[sizeof("4095:1048575")];
 	int len = snprintf(number, sizeof(number), "%u:%u", device->major, device->minor);
 	const struct cell cells[COLUMN_NUMBER] = {
@@ -73,10 +74,12 @@ static int show(struct rows *rows, const struct device *device, const struct dms
 		cell_text(r->program, strlen(r->program)),
 		cell_flag(r->precise),
 		bounds ? cell_list(bounds, r->bound_count) : cell_absent(),
-		known ? cell_unsigned(dms_memory(&machine, areas, r->bound_count)) : cell_absent(),
+		arguments->machine_known
+			? cell_unsigned(dms_memory(&arguments->machine, areas, r->bound_count))
+			: cell_absent(),
 		cell_text(r->aux, strlen(r->aux)),
 	};
-	int code = area_put(rows, cells);
+	int code = area_put(arguments->rows, cells);
 
 	free(bounds);
 	return code;
@@ -88,7 +91,7 @@ static int show_all(const struct arguments *arguments, const struct device *devi
 	int code = EXIT_PASS;
 
 	for (size_t i = 0; code == EXIT_PASS && i < list->count; i++)
-		code = show(arguments->rows, device, &list->region[i]);
+		code = show(arguments, device, &list->region[i]);
 	return code;
 }
 
@@ -149,6 +152,7 @@ int cmd_list(int argc, char **argv)
 	arguments.rows = output_open(&arguments.output);
 	if (!arguments.rows)
 		return EXIT_FAILED;
+	arguments.machine_known = machine_read(&arguments.machine);
 	if (arguments.devices.names.count)
 		code = list_named(&arguments);
 	else

@@ -6,7 +6,10 @@
 
 #define TAG "DMS_GROUP="
 
-/* Where the members begin, and in *@end where they end; NULL if @aux describes no group. */
+/*
+ * Where the members begin, and in *@end where they end: at the sign that begins the user's own data,
+ * which dmstats does without, too.  NULL if @aux describes no group.
+ */
 static const char *members(const char *aux, const char **end)
 {
 	const char *list;
@@ -14,7 +17,11 @@ static const char *members(const char *aux, const char **end)
 	if (strncmp(aux, TAG, strlen(TAG)) != 0)
 		return NULL;
 	list = strchr(aux, ':');
-	*end = list ? strchr(list, '#') : NULL;
+	if (!list)
+		return NULL;
+	*end = strchr(list, '#');
+	if (!*end && !memchr(aux, '#', (size_t)(list - aux)))
+		*end = aux + strlen(aux);
 	return *end ? list + 1 : NULL;
 }
 
@@ -75,6 +82,10 @@ const struct dms_region *dms_group_broken(const struct dms_regions *all,
 bool dms_group_replaced(const struct dms_region *r, const char *aux)
 {
 	const char *end;
+	size_t length;
 
-	return members(r->aux, &end) && strncmp(r->aux, aux, (size_t)(end - r->aux) + 1) != 0;
+	if (!members(r->aux, &end))
+		return false;
+	length = (size_t)(end - r->aux);
+	return strncmp(r->aux, aux, length) != 0 || (aux[length] && aux[length] != '#');
 }

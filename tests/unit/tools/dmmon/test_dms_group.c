@@ -42,7 +42,7 @@ TEST(members)
 TEST(what_is_no_group)
 {
 	static char data[][40] = {
-		"DMS_GROUP=", "DMS_GROUP=a", "DMS_GROUP=a:1-2", "DMS_GROUP:1-2#", " DMS_GROUP=a:1-2#",
+		"DMS_GROUP=", "DMS_GROUP=a", "DMS_GROUP:1-2#", " DMS_GROUP=a:1-2#", "DMS_GROUP=a#1",
 		"DMS_GROUPS=a:1-2#", "a:1-2#", "DMS_GROUP=a#1-2:",
 	};
 
@@ -63,6 +63,8 @@ TEST(odd_members)
 		{ "DMS_GROUP=:1 2#", false }, { "DMS_GROUP=:0-18446744073709551615#", true },
 		{ "DMS_GROUP=:0-18446744073709551616#", false }, { "DMS_GROUP=:3-1#", false },
 		{ "DMS_GROUP=a:b:2#", false }, { "DMS_GROUP=:1,#2", false },
+		/* Nothing but members; dmstats takes that as a group. */
+		{ "DMS_GROUP=a:1-2", true }, { "DMS_GROUP=a:1,3", false }, { "DMS_GROUP=a:", false },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
@@ -108,7 +110,9 @@ TEST(data_that_replace_a_group)
 	leader = dms_regions_find(&all, 1);
 	ck_assert(dms_group_replaced(leader, "x"));
 	ck_assert(dms_group_replaced(leader, ""));
-	ck_assert(dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6"));
+	ck_assert(dms_group_replaced(leader, "DMS_GROUP=mine:1-3,61"));
+	ck_assert(dms_group_replaced(leader, "DMS_GROUP=mine:1-3"));
+	ck_assert(!dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6"));
 	ck_assert(dms_group_replaced(leader, "DMS_GROUP=mine:1-3#text"));
 	ck_assert(!dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6#"));
 	ck_assert(!dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6#text"));
