@@ -16,6 +16,7 @@ import pytest
 from fake_guest import ended
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.guest import emulator as emulator_module
 from zvmlab.guest.emulator import _LAUNCH, Emulator
 
 
@@ -56,6 +57,22 @@ def test_kill_is_explained(tmp_path: Path) -> None:
     emulator.wait(SECONDS)
     with pytest.raises(EmulatorError, match="the emulator was killed by SIGKILL; its log is"):
         emulator.check()
+
+
+def test_log_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something lets it fill the disk: it is killed, and its last line told."""
+    monkeypatch.setattr(emulator_module, "LOG_MAX", 1 << 20)
+    log = tmp_path / "log"
+    program = "import sys, time; print('x' * (1 << 20)); print('again'); sys.stdout.flush(); time.sleep(900)"
+    emulator = Emulator([sys.executable, "-c", program], log)
+    _wait_for(log, "again")
+    for _ in range(2):
+        with pytest.raises(EmulatorError) as caught:
+            emulator.check()
+        assert str(caught.value) == (
+            "the emulator was killed because its log has more than 1048576 bytes, and ends with: again"
+        )
+    assert _gone(emulator.pid)
 
 
 @pytest.mark.parametrize(

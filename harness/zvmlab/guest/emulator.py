@@ -27,11 +27,14 @@ from typing import NoReturn
 from zvmlab.agent.results import signal_name
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.base.limit import Limit
+from zvmlab.base.plain import shortened
 from zvmlab.guest.run_dir import cannot_write
 
 TERM_SECONDS = 2.0
 KILL_SECONDS = 60.0
 _LOG_TAIL = 4096
+LOG_MAX = 64 << 20
+"""An emulator says a few lines; one whose log has more bytes is at fault."""
 # Between two looks whether it has ended, which most do at once.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 Process = subprocess.Popen[bytes]
@@ -228,7 +231,17 @@ class Emulator:
         return self._expected
 
     def check(self) -> None:
-        """Raise EmulatorError if it has ended on its own, or by a fault of its own."""
+        """Raise EmulatorError if it has ended on its own, or by a fault of its own.
+
+        A log that is too long is one: the emulator is killed.
+        """
+        if self._log_size() > LOG_MAX:
+            self.kill()
+            last = shortened(self._tail().rpartition("\n")[2])
+            raise EmulatorError(
+                f"the emulator was killed because its log has more than {LOG_MAX} bytes, and ends"
+                f" with: {last}"
+            )
         code = self._process.poll()
         if code is not None and (not self._expected or self._at_fault(code)):
             self._refuse(code)
@@ -273,6 +286,12 @@ class Emulator:
         """Why it could write no more of the CP's trace, if it has said so."""
         found = _TRACE_ENDED.search(self._tail())
         return found.group(1) if found else None
+
+    def _log_size(self) -> int:
+        try:
+            return os.stat(self.log).st_size
+        except OSError:
+            return 0
 
     def _tail(self) -> str:
         """The end of the log, without empty lines."""
