@@ -6,7 +6,7 @@ calls it.  ``translations.py --update`` (``make translations``) brings new and c
 of po/, and writes pages that are in the tree again.  Exit code: 0 if all is translated, 1 if not, 2 if
 a source cannot be read, 77 if a program or a header is missing.
 
-Help has one template, po/help.pot.  Its texts need no mark in the sources: those of C are what
+Help has one template, which is made whenever it is needed.  Its texts need no mark in the sources: those of C are what
 initializers of the types in `TABLES` have in the named members, as the compiler's preprocessor
 leaves them, and what is given to ``gettext()`` or ``N_()``; those of Python are what the parsers have.
 Pages are those that po/po4a.cfg lists.
@@ -29,14 +29,11 @@ from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError, exit_code
 from zvmlab.builder import module_mk
 
 ROOT = Path(__file__).resolve().parents[1]
-TEMPLATE = "po/help.pot"
 HELP = "help.po"
 PAGES = "po/po4a.cfg"
 MENDS = "run 'make translations'"
 _SECONDS = 120
 _HEAD = """\
-# SPDX-License-Identifier: MIT
-# English texts of help, made by "make translations".
 msgid ""
 msgstr ""
 "Project-Id-Version: zvmlab\\n"
@@ -181,7 +178,7 @@ def _quoted(text: str) -> str:
 
 
 def template(root: Path) -> str:
-    """The contents that po/help.pot must have."""
+    """The English texts of help as a template of translations."""
     texts = [*tool_texts(root), *command_texts()]
     texts += [Text("argp", "", _quoted(text)) for text in ARGP]
     with tempfile.TemporaryDirectory() as folder:
@@ -234,11 +231,15 @@ def _english(po: str) -> list[str]:
     return [text.replace("\\n", " ").strip() for text in texts if text]
 
 
-def merge(root: Path, languages_of: Sequence[str]) -> None:
-    """Brings the texts of the template into each language's file."""
-    for language in languages_of:
-        options = ["--quiet", "--update", "--backup=none", "--previous", "--add-location=file"]
-        _run(["msgmerge", *options, f"po/{language}/{HELP}", TEMPLATE], root)
+def merge(root: Path, wanted: str) -> None:
+    """Bring the texts of the template *wanted* into each language's file."""
+    options = ["--quiet", "--update", "--backup=none", "--previous", "--no-wrap"]
+    options += ["--add-location=file"]
+    with tempfile.NamedTemporaryFile("w", suffix=".pot", encoding="utf-8") as file:
+        file.write(wanted)
+        file.flush()
+        for language in languages(root):
+            _run(["msgmerge", *options, f"po/{language}/{HELP}", file.name], root)
 
 
 def pages(root: Path, build: Path) -> None:
@@ -253,6 +254,11 @@ def pages(root: Path, build: Path) -> None:
         _run(["po4a", "--quiet", *variables, PAGES], root)
         for name in in_tree(root):
             shutil.copy(Path(made) / name, root / name)
+    # po4a wraps, and notes for each text the pages that have it.
+    options = ["--no-obsolete", "--no-wrap", "--no-location"]
+    for name in files(root):
+        if Path(name).name != HELP:
+            _run(["msgattrib", *options, f"--output-file={name}", name], root)
 
 
 def masters(root: Path) -> list[str]:
@@ -294,10 +300,7 @@ def findings(root: Path) -> Iterator[str]:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             if (root / name).is_file():
                 shutil.copy(root / name, copy / name)
-        if not (root / TEMPLATE).is_file() or (root / TEMPLATE).read_text("utf-8") != wanted:
-            yield f"{TEMPLATE}: not what the sources have today; {MENDS}"
-        (copy / TEMPLATE).write_text(wanted, encoding="utf-8")
-        merge(copy, languages(root))
+        merge(copy, wanted)
         pages(copy, copy / "build")
         for name in files(root):
             if said := unfinished(copy, name):
@@ -319,8 +322,7 @@ def files(root: Path) -> list[str]:
 
 def update(root: Path, build: Path) -> Iterator[str]:
     """Writes what can be written; a sentence for each file that people have to translate."""
-    (root / TEMPLATE).write_text(template(root), encoding="utf-8")
-    merge(root, languages(root))
+    merge(root, template(root))
     pages(root, build)
     for name in files(root):
         if said := unfinished(root, name):
