@@ -19,6 +19,17 @@ $(foreach target,$(FUZZ),$(eval $(BUILD)/fuzz/$(target): $(FUZZ_MUTATES.$(target
 # No input of the control socket's reaches a file of this machine.
 $(BUILD)/unit/replay_control $(BUILD)/fuzz/control: WRAPPED := open
 
+# The inputs that a target begins with: an archive of those that were found, beside those that people
+# write.  All builds share the folder.
+FUZZ_INPUTS := build/inputs
+$(foreach target,$(FUZZ),$(eval $(FUZZ_INPUTS)/$(target): \
+	tests/fuzz/corpus/$(target).tar.xz $(wildcard tests/fuzz/corpus/$(target)/*)))
+$(FUZZ:%=$(FUZZ_INPUTS)/%):
+	$(say) UNPACK $@
+	$(Q)rm -rf $@ $@.new && mkdir -p $@.new && tar -xJmf $< -C $@.new && \
+		for file in $(filter-out $<,$^); do cp $$file $@.new || exit 1; done && mv $@.new $@
+
+$(FUZZ_REPLAY): $(BUILD)/unit/replay_%: | $(FUZZ_INPUTS)/%
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
 	$(Q)$(LINK_CHECKED)
@@ -59,7 +70,7 @@ fuzz-channel: setup-check ##+ test: run channel programs of SEEDS seeds in a gue
 .PHONY: fuzz-mutants
 fuzz-mutants: ##+ test: check that the fuzzer finds deliberate mistakes
 	$(Q)ci/setup.sh build check fuzz
-	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/fuzz/mon_stream
+	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/fuzz/mon_stream $(FUZZ_INPUTS)/mon_stream
 	$(Q)$(HARNESS) tests/fuzz/mutants.py --build $(BUILD)/fuzz
 
 .PHONY: mutants

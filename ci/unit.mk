@@ -23,7 +23,7 @@ UNIT_RUNS := $(UNIT_BIN:%=%.run) $(FUZZ:%=%.replay)
 $(UNIT_BIN:%=%.run): %.run: %
 	$(Q)$<
 $(FUZZ:%=%.replay): %.replay: $(BUILD)/unit/replay_%
-	$(Q)$< tests/fuzz/corpus/$*
+	$(Q)$< $(FUZZ_INPUTS)/$*
 
 .PHONY: unit
 unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``make fuzz``: runs fuzz targets for a time, counts executions and findings, measures coverage.
 
-Every target begins with its corpus of ``tests/fuzz/corpus`` and what earlier runs of this
-working tree have added to it in the build folder.  Executions are added up over runs, as long as
+Every target begins with its corpus of ``tests/fuzz/corpus``, which make unpacks into
+``build/inputs``, and what earlier runs of this working tree have added in the build folder.  Executions are added up over runs, as long as
 neither target nor what it tests has changed.
 
 Shards of a run (``--shard I/N``) get an N-th of its time each, and random numbers of their own;
@@ -216,7 +216,7 @@ class Fuzzer:
         self._shard = shard
         self.target = TARGETS[name]
         self.program = build / name
-        self.corpus = HERE / "corpus" / name
+        self.corpus = ROOT / "build/inputs" / name
         self.grown = build / "corpus" / name
         self.findings = build / "findings" / name
         self._replay = build / "gcov"
@@ -298,17 +298,21 @@ class Fuzzer:
 
         Inputs that were given a name stay.
         """
+        written = HERE / "corpus" / self.name
+        archive = HERE / "corpus" / f"{self.name}.tar.xz"
         merged = self.findings.parent / f"merged-{self.name}"
         shutil.rmtree(merged, ignore_errors=True)
         merged.mkdir()
         argv = [str(self.program), "-set_cover_merge=1", "-use_counters=0", str(merged)]
         _checked([*argv, str(self.grown), str(self.corpus)])
         for path in self.corpus.iterdir():
-            if len(path.name) == SHA1_DIGITS:
-                path.unlink()
-        for path in merged.iterdir():
-            shutil.move(path, self.corpus)
-        return len(list(self.corpus.iterdir()))
+            if len(path.name) != SHA1_DIGITS and not (written / path.name).exists():
+                shutil.copy(path, merged)
+        # The same inputs make the same archive.
+        argv = ["tar", "--create", "--xz", "--sort=name", "--format=ustar", "--mtime=@0"]
+        argv += ["--owner=0", "--group=0", "--numeric-owner", "--mode=644"]
+        _checked([*argv, f"--file={archive}", f"--directory={merged}", *sorted(os.listdir(merged))])
+        return len(list(merged.iterdir()))
 
 
 def _cpu_seconds() -> float:

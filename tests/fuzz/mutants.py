@@ -29,7 +29,8 @@ from zvmlab.base.errors import (
 )
 
 HERE = Path(__file__).resolve().parent
-DRIVER = HERE.parent.parent / "driver"
+ROOT = HERE.parent.parent
+DRIVER = ROOT / "driver"
 FILES = (
     *(DRIVER / name for name in ("mon_stream.c", "mon_stream.h", "mon_types.h")),
     *(HERE / name for name in ("machine_read.c", "machine_read.h", "read.h")),
@@ -255,7 +256,7 @@ class Trial:
 
     def by_corpus(self) -> bool:
         """Does the committed corpus find it?"""
-        return self._finds(["-runs=0", str(HERE / "corpus/mon_stream")], BUILD_SECONDS)
+        return self._finds(["-runs=0", str(ROOT / "build/inputs/mon_stream")], BUILD_SECONDS)
 
     def from_nothing(self, seconds: int) -> float | None:
         """Seconds until a fuzzer that knows no input finds it; None if it does not."""

@@ -97,6 +97,7 @@ def programs(root: Path = ROOT) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {
         path.stem: [] for path in sorted((root / "tests/unit").rglob("test_*.c"))
     }
-    for corpus in sorted((root / "tests/fuzz").glob("corpus/*/")):
-        found[f"replay_{corpus.name}"] = [f"tests/fuzz/corpus/{corpus.name}"]
+    for corpus in sorted((root / "tests/fuzz").glob("corpus/*.tar.xz")):
+        target = corpus.name.partition(".")[0]
+        found[f"replay_{target}"] = [f"build/inputs/{target}"]
     return found
