@@ -118,7 +118,7 @@ def ebcdic(name: str, size: int = 8) -> bytes:
 
 
 def _minute(number: int) -> tuple[Part, Part]:
-    """What grows by the same in each minute; offsets as docs/records.md has them for 5.3."""
+    """What grows by the same in each minute; offsets as zvmlab records has them for 5.3."""
     seconds, n = 60 * number, number
     states = {"_48": 300 * n, "_88": 100 * n, "_96": 60 * n, "_104": 10 * n, "_108": 20 * n}
     states |= {"_112": 30 * n, "_116": 40 * n, "_128": 5 * n}
@@ -632,7 +632,7 @@ def test_json_lines(monread: Path, tmp_path: Path) -> None:
         running.wait_for("sets complete")
     jsonschema.validate(line, schema)
     assert line["records"] >= 2
-    # The only release of which the length of D4R5 is public (docs/records.md).
+    # The only release of which the length of D4R5 is public (zvmlab records).
     assert line["release"] == "5.3"
 
 

@@ -161,7 +161,7 @@ def test_numbers(monread: Path, tmp_path: Path) -> None:
 
 
 def test_events_of_each_kind(monread: Path, tmp_path: Path) -> None:
-    """By docs/records.md.  In a list, and on the time line: as many as a kind has make one mark."""
+    """By zvmlab records.  In a list, and on the time line: as many as a kind has make one mark."""
     tod = BEGIN + 60 * SECOND
 
     def made(domain: int, number: int, **at: tuple[int, int, int]) -> Record:

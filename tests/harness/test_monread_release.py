@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""monread finds the release of the data, by lengths that IBM's pages have (docs/records.md)."""
+"""monread finds the release of the data, by lengths that IBM's pages have (zvmlab records)."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_the_release_is_found(release: int) -> None:
     items = list(read(io.BytesIO(of(release)), Format.SAVED))
     processor, system, _ = (item.record for item in items if item.record is not None)
     assert processor.values()["PFXCPUAD"] == 7
-    # Where PFXCPUTY is, is public of 5.3 only (docs/records.md).
+    # Where PFXCPUTY is, is public of 5.3 only (zvmlab records).
     assert ("PFXCPUTY" in processor.values()) == (release == 530)
     assert "PFXCPUTY" in processor.values(530)
     assert {processor.release, system.release} == {release}

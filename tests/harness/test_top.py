@@ -79,7 +79,7 @@ def test_activity(monread: Path) -> None:
 
 
 def test_tables_of_an_interval(monread: Path) -> None:
-    """States, paging, the partition and responses, with values at the offsets of docs/records.md."""
+    """States, paging, the partition and responses, with values at the offsets of zvmlab records."""
 
     def interval(number: int) -> bytes:
         tod = BEGIN + number * 60 * SECOND

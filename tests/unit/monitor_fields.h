@@ -2,7 +2,7 @@
 /*
  * Where connections to *MONITOR, its messages, their control areas and monitor records have their
  * fields.  Written down here from what Linux's monreader sends and reads, and from IBM's record
- * descriptions (docs/records.md names the pages), so that the tests do not take them from the
+ * descriptions (zvmlab records names the pages), so that the tests do not take them from the
  * code under test.
  */
 #ifndef MONITOR_FIELDS_H

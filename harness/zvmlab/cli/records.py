@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``zvmlab records``: the catalogue of monitor records, as text, JSON, or docs/records.md."""
+"""``zvmlab records``: the catalogue of monitor records, as text, JSON, or a page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_commands(commands: Any) -> None:
     how.add_argument(
         "--markdown",
         action="store_true",
-        help="print the complete catalogue, as in docs/records.md",
+        help="print the complete catalogue as a page of Markdown",
     )
     parser.set_defaults(command=run_records)
 
@@ -174,8 +174,7 @@ _TOP = """\
 
 What is public of z/VM's monitor records: names, lengths, fields, and the source of each fact.
 
-`zvmlab records --markdown` makes this page from the catalogue, `lib/monrec/catalogue*.c`, and a test checks
-that both agree.
+`zvmlab records --markdown` makes this page from the catalogue, `lib/monrec/catalogue*.c`.
 
 z/VM 5.3 is the reference.  The column *layout* says what is known of its layout: *whole* means all fields,
 *in part* some fields, and *name only* no field, at most a length.  An offset or a length has the first and
@@ -195,7 +194,7 @@ fields are not known in a release says so.
 
 
 def markdown() -> str:
-    """docs/records.md."""
+    """The catalogue as a page."""
     out = [_TOP]
     out.append("| source | what it is |\n|---|---|\n")
     out += [f"| {name} | {text} |\n" for name, text in monrec.sources().items()]

@@ -40,7 +40,7 @@ static const struct monrec_field *field(const char *name)
 	return found;
 }
 
-/* A field that a record has; its length as docs/records.md has it. */
+/* A field that a record has; its length as zvmlab records has it. */
 static void put(const char *name, uint64_t value)
 {
 	const struct monrec_field *at = field(name);
@@ -754,7 +754,7 @@ TEST(events)
 	ck_assert_uint_eq(f.last.last, BEGIN + 199 * TOD_SECOND);
 }
 
-/* By docs/records.md; the fields that are named have their number, and the user a name. */
+/* By zvmlab records; the fields that are named have their number, and the user a name. */
 TEST(events_of_each_kind)
 {
 	static const struct {

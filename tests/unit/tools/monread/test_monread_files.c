@@ -347,7 +347,7 @@ TEST(csv)
 	ck_assert_int_eq(rmdir(path), 0);
 }
 
-/* The field is known from 5.3 to 7.3 (docs/records.md); a layout that is not known has no file. */
+/* The field is known from 5.3 to 7.3 (zvmlab records); a layout that is not known has no file. */
 TEST(csv_of_a_release)
 {
 	static const struct { uint16_t release; const char *name, *text; } cases[] = {

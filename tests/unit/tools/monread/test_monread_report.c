@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * monread: tables of what records tell, made from records with values at the offsets that
- * docs/records.md has for 5.3.
+ * zvmlab records has for 5.3.
  */
 #include "unit_test.h"
 

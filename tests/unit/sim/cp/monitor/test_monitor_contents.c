@@ -193,7 +193,7 @@ struct field {
 	uint64_t value;
 };
 
-/* Offsets, lengths and names are those of docs/records.md; 1,536 pages are the guest's. */
+/* Offsets, lengths and names are those of zvmlab records; 1,536 pages are the guest's. */
 static const struct field sample_fields[] = {
 	{ 0, 1, 20, 2, PLACE, 0 },	/* PFXCPUAD */
 	{ 0, 1, 28, 4, COUNTED, 0 },	/* PLSDIAGT */
