@@ -185,9 +185,8 @@ def template(root: Path) -> str:
         lists: dict[str, list[str]] = {}
         for one in texts:
             about = f"/* of {one.about} */ " if one.about else ""
-            lists.setdefault(one.file, []).append(
-                f'{about}/* xgettext:no-c-format */ gettext("{one.text}");\n'
-            )
+            plain = "/* xgettext:no-c-format */ " if "%" in one.text else ""
+            lists.setdefault(one.file, []).append(f'{about}{plain}gettext("{one.text}");\n')
         for source in (root / "tools").rglob("*.c"):
             name = str(source.relative_to(root))
             lists.setdefault(name, []).append(source.read_text(encoding="utf-8"))
