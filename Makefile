@@ -220,6 +220,12 @@ check-affected: setup-check
 check-full: ## test: all tests on all kernels, with both drivers, in both emulators, and what takes long
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
+# One kernel and one driver are enough: a test costs about the same on all of them.
+.PHONY: costs
+costs: setup-check prepare $(SERVER) ##+ develop: write tests/costs.toml anew, the CPU time of tests, by which "make check" chooses; TESTS=FILE… for some
+	-$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) --dist loadgroup --full --write-costs \
+		--kernel $(firstword $(KERNELS)) --driver $(firstword $(DRIVERS)) --backend $(BACKEND) $(TESTS)
+
 # $(1): folders of tests.  Those folders, unless TESTS names files; and what else TESTS says.
 tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 

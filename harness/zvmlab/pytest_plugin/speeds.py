@@ -3,7 +3,8 @@
 
 The file is TOML, and pytest's ini file names it (``speeds = tests/speeds.toml``).  Its rules say on
 how many kernels and with how many drivers a test runs, whether it also runs in the emulator that
-``--representative`` names, and which tests are left out; docs/running-tests.md has the fields.
+``--representative`` names, which tests are left out, and how much CPU time all cases of a test may
+take, by a file that says what a case costs (costs.py); docs/running-tests.md has the fields.
 Whatever is left is counted, told at the end, and part of the report.
 """
 
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import fnmatch
 import random
-import re
 import tomllib
 import zlib
 from collections import Counter
@@ -23,20 +23,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from zvmlab.base.errors import UsageError
-from zvmlab.pytest_plugin import backend_choice, drivers
+from zvmlab.pytest_plugin import backend_choice, costs, drivers
 from zvmlab.pytest_plugin.requirements import rows_of
 
 FULL = "full"
 EACH, TURN, FIRST = "each", "turn", "first"
 _HOW = (EACH, TURN, FIRST)
-_TEST = re.compile(r"^[ \t]*(?:async )?def (test\w*)", re.MULTILINE)
-_FIELDS = ("kernels", "drivers", "representative", "left")
+_FIELDS = ("kernels", "drivers", "representative", "left", "budget")
 _SHOWN = 6
-LONG, KERNEL, DRIVER, EMULATOR = "long", "kernel", "driver", "emulator"
+LONG, KERNEL, DRIVER, EMULATOR, CASES = "long", "kernel", "driver", "emulator", "cases"
 _WORDS = {
     KERNEL: "on another kernel",
     DRIVER: "with another driver",
     EMULATOR: "in another emulator",
+    CASES: "further cases of a test",
     LONG: "because they take long",
 }
 
@@ -61,6 +61,8 @@ class Rule:
     drivers: str | None = None
     representative: bool | None = None
     left: bool | None = None
+    budget: float | None = None
+    """CPU seconds that all cases of each test may take together."""
 
     def fits(self, file: str, function: str) -> bool:
         """Does the rule name this test?"""
@@ -81,6 +83,8 @@ class Speeds:
     """The command that runs all."""
     long: float
     """Seconds; a test of the short run that takes longer is named."""
+    costs: Path | None
+    """The file that says what tests cost."""
     elsewhere: tuple[str, ...]
     """Folders whose tests other commands run."""
     rules: tuple[Rule, ...]
@@ -106,7 +110,7 @@ class Speeds:
             if functions and not any(
                 fnmatch.fnmatchcase(function, functions)
                 for path in found
-                for function in _TEST.findall(path.read_text(encoding="utf-8"))
+                for function in costs.tests_in(path)
             ):
                 raise UsageError(f"{self.path}: a rule names {name}, but {files} has no such test")
 
@@ -130,9 +134,10 @@ def load(path: Path) -> Speeds:
         raise UsageError(f"speeds {path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"speeds {path} is not TOML: {error}") from None
-    fields = {"whole": str, "long": (int, float), "elsewhere": list, "default": dict, "rule": list}
-    _check_fields(f"speeds {path}", table, fields)
-    missing = ", ".join(name for name in fields.keys() - {"elsewhere", "rule"} - table.keys())
+    needed = {"whole": str, "long": (int, float), "default": dict}
+    fields = {"costs": str, "elsewhere": list, "rule": list}
+    _check_fields(f"speeds {path}", table, needed | fields)
+    missing = ", ".join(name for name in needed.keys() - table.keys())
     if missing:
         raise UsageError(f"speeds {path} has no {missing}")
     default = _rule(f"speeds {path}: default", table["default"], ("*",))
@@ -146,6 +151,7 @@ def load(path: Path) -> Speeds:
         path,
         table["whole"],
         float(table["long"]),
+        path.parent / table["costs"] if "costs" in table else None,
         tuple(map(str, table.get("elsewhere", []))),
         (default, *rules),
     )
@@ -162,7 +168,8 @@ def _check_fields(where: str, table: Any, fields: Mapping[str, Any]) -> None:
 
 
 def _rule(where: str, table: dict[str, Any], tests: tuple[str, ...]) -> Rule:
-    types = {"kernels": str, "drivers": str, "representative": bool, "left": bool}
+    types: dict[str, Any] = {"kernels": str, "drivers": str, "representative": bool, "left": bool}
+    types["budget"] = (int, float)
     _check_fields(where, table, types)
     for name in ("kernels", "drivers"):
         if table.get(name, EACH) not in _HOW:
@@ -197,26 +204,49 @@ def add_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         type=int,
         help="run a half of the tests, in an order that is random, too; the seed repeats both",
     )
+    group.addoption(
+        "--write-costs",
+        action="store_true",
+        help="measure the CPU time of the tests, and write it into the file that the rules name",
+    )
     parser.addini("speeds", "TOML file that says what --short runs (docs/running-tests.md)")
 
 
 def configure(config: pytest.Config) -> None:
     """Read the rules if they are asked for; refuse those that cannot be right."""
-    if not config.getoption("--short"):
+    short, write = config.getoption("--short"), config.getoption("--write-costs")
+    if not short and not write:
         return
-    if config.getoption("--full"):
+    if short and config.getoption("--full"):
         raise pytest.UsageError("--short and --full exclude each other")
     named = str(config.getini("speeds"))
     if not named:
-        raise pytest.UsageError("--short needs rules; name them as speeds in pytest's ini file")
+        option = "--short" if short else "--write-costs"
+        raise pytest.UsageError(f"{option} needs rules; name them as speeds in pytest's ini file")
     folder = config.inipath.parent if config.inipath else config.rootpath
     try:
         found = load(folder / named)
-        found.check_names()
-        found.check_folders(folder / name for name in config.getini("testpaths"))
+        if write:
+            _write_costs(config, found)
+        if short:
+            _be_short(config, found, folder)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    config.stash[_short] = short = _Short(config, found)
+
+
+def _write_costs(config: pytest.Config, speeds: Speeds) -> None:
+    if speeds.costs is None:
+        raise UsageError(f"--write-costs: speeds {speeds.path} has no costs, the file to write")
+    part = backend_choice.represented(config)
+    writer = costs.Writer(speeds.costs, speeds.path.parent, part)
+    config.pluginmanager.register(writer, "zvmlab-costs")
+
+
+def _be_short(config: pytest.Config, speeds: Speeds, folder: Path) -> None:
+    speeds.check_names()
+    speeds.check_folders(folder / name for name in config.getini("testpaths"))
+    known = costs.load(speeds.costs) if speeds.costs is not None else {}
+    config.stash[_short] = short = _Short(config, speeds, known)
     config.pluginmanager.register(short, "zvmlab-speeds")
 
 
@@ -244,8 +274,9 @@ class _Chosen(NamedTuple):
 class _Short:
     """A run of what the rules take."""
 
-    def __init__(self, config: pytest.Config, speeds: Speeds) -> None:
+    def __init__(self, config: pytest.Config, speeds: Speeds, known: costs.Costs) -> None:
         self.speeds = speeds
+        self._costs = known
         self.left: Mapping[Left, int] = {}
         self._config = config
         self._complaints: list[str] = []
@@ -262,6 +293,7 @@ class _Short:
             for (name, _), group in groups.items()
             for one, why in self._left_of(name, group)
         }
+        left |= self._over_budget([one for one in chosen if one.item not in left])
         self.left = Counter(
             Left(
                 rows_of(one.item),
@@ -310,6 +342,34 @@ class _Short:
                 yield one, KERNEL
             elif not _takes_driver(how, rule.drivers, at, sizes, turn):
                 yield one, DRIVER
+
+    def _over_budget(self, taken: Sequence[_Chosen]) -> dict[pytest.Item, str]:
+        """Those of *taken* that cost too much, with the reason.
+
+        Each row and each file keep their cheapest test.  What a rule takes into another emulator stays.
+        """
+        tests: dict[tuple[float, str, str], list[_Chosen]] = {}
+        for one in taken:
+            file, function = self._names(one.item)
+            cost = self._costs.get(file, {}).get(function)
+            if cost is not None and one.rule.budget is not None and not self._represents(one):
+                tests.setdefault((cost, file, function), []).append(one)
+        # The cheapest first: they are the first that a row or a file gets back.
+        left: dict[pytest.Item, str] = {}
+        for (cost, _, _), cases in sorted(tests.items()):
+            fit = int((cases[0].rule.budget or 0) / cost)
+            cases.sort(key=lambda one: zlib.crc32(one.item.nodeid.encode()))
+            left |= {one.item: CASES if fit else LONG for one in cases[fit:]}
+        shown = {what for one in taken if one.item not in left for what in self._shows(one.item)}
+        for item in list(left):
+            if self._shows(item) - shown:
+                del left[item]
+                shown |= self._shows(item)
+        return left
+
+    def _shows(self, item: pytest.Item) -> set[str]:
+        """The test's rows, and its file."""
+        return {self._names(item)[0], *rows_of(item)}
 
     def _represents(self, one: _Chosen) -> bool:
         part = backend_choice.represented(self._config)
