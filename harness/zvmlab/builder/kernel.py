@@ -37,6 +37,8 @@ class Kernel(NamedTuple):
     """The directory lib/modules/VERSION, if there is one."""
     work: Path | None = None
     """Where a kernel from a source tree is built, as long as that is at the same state."""
+    replaced: tuple[Path, ...] = ()
+    """Modules that take the place of its own of the same names."""
 
     def __str__(self) -> str:
         return f"{self.version} ({self.suite})"

@@ -41,8 +41,13 @@ from zvmlab.builder.kernel import (
 )
 from zvmlab.builder.kernel_tree import tree_kernel
 from zvmlab.builder.tree_name import DEBUG_WORD, number_of, tree_name
+from zvmlab.builder.modules import available, module_name
+from zvmlab.builder.tree_name import number_of, series_of, tree_name
 from zvmlab.builder.packages import DAY, HOUR, Suite
 
+REPLACED = "ZVMLAB_REPLACED_MODULES"
+"""Variable of the environment: .ko files, with colons between them, that take the place of the
+kernel's own modules in every guest."""
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
 _PARTS = ("linux-binary-", "linux-modules-", "linux-base-")
 _LOCAL_IMAGES = (
@@ -63,6 +68,27 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
     """
     check_name(name)
     shown = progress or Progress()
+    return _with_replaced(_resolved(name, modules, shown))
+
+
+def _with_replaced(kernel: Kernel) -> Kernel:
+    """The same with the modules that the environment names in place of its own."""
+    files = [Path(word) for word in os.environ.get(REPLACED, "").split(":") if word]
+    if not files or kernel.modules is None:
+        return kernel
+    there = available(kernel)
+    for file in files:
+        if not file.is_file():
+            raise UsageError(f"{REPLACED} names {file}, which does not exist")
+        if module_name(file) not in there:
+            raise UsageError(
+                f"{REPLACED} names {file}, but kernel {kernel} has no module {module_name(file)}"
+            )
+    return kernel._replace(replaced=tuple(files))
+
+
+def _resolved(name: str, modules: Path | None, shown: Progress) -> Kernel:
+    """The kernel as it is."""
     if name in DEBIAN:
         return _of_suite(name, shown)
     if name in DEBUG:

@@ -138,7 +138,8 @@ def _files(kernel: Kernel) -> dict[str, str]:
         return {}
     walk = os.walk(kernel.modules)
     found = (os.path.join(top, name) for top, _, names in walk for name in names if ".ko" in name)
-    return {module_name(file): file for file in sorted(found, key=lambda path: path.split("/"))}
+    files = {module_name(file): file for file in sorted(found, key=lambda path: path.split("/"))}
+    return files | {module_name(file): str(file) for file in kernel.replaced}
 
 
 def available(kernel: Kernel) -> frozenset[str]:
