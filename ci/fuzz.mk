@@ -73,6 +73,12 @@ fuzz-mutants: ##+ test: check that the fuzzer finds deliberate mistakes
 	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/fuzz/mon_stream $(FUZZ_INPUTS)/mon_stream
 	$(Q)$(HARNESS) tests/fuzz/mutants.py --build $(BUILD)/fuzz
 
+.PHONY: museum
+museum: ## measure: bring old bugs of Linux back, one at a time: IDS=…, TIMES=10, KERNEL=…; SUITE=1: does the suite notice?
+	$(Q)ci/setup.sh run build test
+	$(Q)./zvmlab museum run $(if $(SUITE),--suite --jobs $(JOBS)) $(if $(TIMES),--times $(TIMES)) \
+		$(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL)) $(IDS)
+
 .PHONY: mutants
 mutants: ## measure: find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main
 	$(Q)ci/setup.sh build check

@@ -61,6 +61,7 @@ GROUPS = {
         "merge": _Command(
             "merge", "merge the results of all shards of a run, and report the overall verdict"
         ),
+        "museum": _Command("museum", "bring old bugs of Linux back, and show that tests see them"),
         "module": _Command("module", "build modules of your own for guest kernels"),
     },
     "make monitor data": {

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The sub-command for old bugs of Linux: museum."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.cli.options import command, top_command
+from zvmlab.museum.bugs import Bug, default_table, find, load
+
+_MOST_TIMES = 1000
+
+
+def add_commands(commands: Any) -> None:
+    """museum list, museum show, museum run."""
+    museum = top_command(commands, "museum", "  zvmlab museum list\n  zvmlab museum run peek-leak")
+    what = museum.add_subparsers(metavar="WHAT", required=True)
+    listing = command(what, "list", "list the bugs", "  zvmlab museum list")
+    listing.set_defaults(command=run_list)
+    showing = command(
+        what, "show", "describe a bug, and print its edit", "  zvmlab museum show peek-leak"
+    )
+    showing.add_argument("id", metavar="ID", help="a bug of 'zvmlab museum list'")
+    showing.set_defaults(command=run_show)
+    running = command(
+        what,
+        "run",
+        "bring bugs back: their tests must pass without the edit and fail with it",
+        "  zvmlab museum run peek-leak\n"
+        "  zvmlab museum run peek-leak --times 10 --kernel sid\n"
+        "  zvmlab museum run --suite              does the ordinary suite notice them?",
+    )
+    add = running.add_argument
+    add("id", nargs="*", metavar="ID", help="bugs of 'zvmlab museum list' (default: all shown)")
+    add(
+        "--kernel",
+        default="",
+        metavar="SUITE|TREE",
+        help="a suite of Debian, for bugs of modules, or a source tree (default: the bug's own)",
+    )
+    add("--times", type=int, default=1, metavar="N", help="show each so many times (default: 1)")
+    add(
+        "--suite",
+        action="store_true",
+        help="run the ordinary tests of each bug's file instead, and say who notices",
+    )
+    add("--jobs", type=int, default=2, metavar="N", help="tests at the same time, for --suite")
+    for parser in (listing, showing, running):
+        parser.add_argument(
+            "--table", type=Path, metavar="FILE", help="another table than tests/museum/bugs.toml"
+        )
+    running.set_defaults(command=run_bugs)
+
+
+def _bugs(arguments: argparse.Namespace) -> list[Bug]:
+    return load(arguments.table or default_table())
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """One line for each bug."""
+    for bug in _bugs(arguments):
+        shown = bug.judge if bug.shown else "not shown"
+        print(f"{bug.id:<18} {bug.year}  {bug.subject}\n{'':<18} {bug.file}: {shown}")
+    return EXIT_PASS
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Everything about one bug."""
+    bug = find(_bugs(arguments), arguments.id)
+    lines = [("mended by", f"{bug.subject}, {bug.author}, {bug.year}"), ("file", bug.file)]
+    lines += [("provoked by", bug.how), ("seen by", bug.judge)]
+    lines += [("kernel", bug.kernel)] if bug.kernel else []
+    lines += [("test", test) for test in bug.tests]
+    lines += [("missing", bug.missing)] if bug.missing else []
+    for edit in bug.edits:
+        places = "one place" if edit.times == 1 else f"{edit.times} places"
+        lines.append(("edit", f"in {places} of {edit.file}: {edit.place!r} -> {edit.becomes!r}"))
+    for name, text in lines:
+        print(f"{name:<12} {text}")
+    return EXIT_PASS
+
+
+def run_bugs(arguments: argparse.Namespace) -> int:
+    """Show the bugs, or ask the suite; EXIT_FAILED if one is not seen."""
+    from zvmlab.museum.show import show, suite  # which the other two need not import
+    from zvmlab.museum.suite import ordinary_tests
+
+    if not 1 <= arguments.times <= _MOST_TIMES or arguments.jobs < 1:
+        raise UsageError(f"--times takes 1 to {_MOST_TIMES}, --jobs 1 or more")
+    every = _bugs(arguments)
+    chosen = [find(every, name) for name in arguments.id] or [bug for bug in every if bug.shown]
+    for bug in chosen:
+        if not bug.shown:
+            raise UsageError(f"{bug.id} is not shown: {bug.missing}")
+    progress = Progress()
+    if arguments.suite:
+        found = suite(chosen, arguments.kernel, ordinary_tests, arguments.jobs, progress, print)
+        asked = [one for one in found if not one.why]
+        noticed = sum(bool(one.by) for one in asked)
+        print(f"the suite noticed {noticed} of {len(asked)} bugs")
+        return EXIT_PASS if noticed == len(found) else EXIT_FAILED
+    right = True
+    for bug in chosen:
+        shown = show(bug, arguments.kernel, arguments.times, progress)
+        right &= shown.right
+        print(
+            f"{bug.id:<18} {shown.kernel}: without the edit passed {shown.base} of {shown.times},"
+            f" with it seen {shown.seen} of {shown.times}, by {bug.judge}"
+            f" ({shown.seconds:.0f} s at most)" + (f"\n  {shown.why}" if shown.why else ""),
+            flush=True,
+        )
+    return EXIT_PASS if right else EXIT_FAILED

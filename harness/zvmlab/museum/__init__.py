@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Old bugs of Linux brought back: does a test see them?"""

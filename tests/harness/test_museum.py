@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""The museum of bugs: its table, its edits, its verdicts; without guests."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from zvmlab.base.errors import EXIT_USAGE, UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.base.tree import TREE
+from zvmlab.builder.pattern_edit import PatternEdit, edited_texts
+from zvmlab.cli.main import main
+from zvmlab.museum import edited as edited_module
+from zvmlab.museum import show as show_module
+from zvmlab.museum.bugs import Bug, default_table, find, load
+from zvmlab.museum.edited import Side
+from zvmlab.museum.suite import ordinary_tests
+from zvmlab.museum.runs import EXPECTED, FAILED, PASSED, SKIPPED, Results, Outcome
+
+GOOD = """
+[[bug]]
+id = "one-bug"
+subject = "s390/example: fix it"
+year = 2020
+author = "Somebody"
+file = "drivers/example.c"
+module = "example"
+how = "call it"
+judge = "the value"
+kernel = "6.12"
+tests = ["tests/e2e/test_example.py"]
+seen = "assert 1 == 2"
+
+[[bug.edit]]
+place = 'b\\+\\+'
+becomes = "b--"
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "bugs.toml"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def test_edit_fits_as_often_as_it_says(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int a = 1;\nint b = 2;\n\xff", encoding="latin-1")
+    one = PatternEdit("a.c", r"^int (a|b) =", r"long \1 =", times=2)
+    two = PatternEdit("a.c", "long b", "char b")
+    assert edited_texts(tmp_path, [one, two])["a.c"].startswith("long a = 1;\nchar b = 2;\n")
+    assert (tmp_path / "a.c").read_bytes() == b"int a = 1;\nint b = 2;\n\xff"
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (("a.c", "int", "", 1), "the edit of a.c fits in 2 places instead of 1"),
+        (("a.c", "char", "", 1), "the edit of a.c fits in 0 places instead of 1"),
+        (("b.c", "int", "", 1), "has no b.c"),
+    ],
+)
+def test_edit_that_does_not_fit_is_refused(
+    tmp_path: Path, edit: tuple[str, str, str, int], text: str
+) -> None:
+    (tmp_path / "a.c").write_text("int a;\nint b;\n", encoding="ascii")
+    with pytest.raises(UsageError, match=text):
+        edited_texts(tmp_path, [PatternEdit(*edit)])
+
+
+@pytest.mark.parametrize("edit", [("../a.c", "a", "b"), ("/a.c", "a", "b"), ("a.c", "(", "b")])
+def test_edit_that_cannot_be_right(edit: tuple[str, str, str]) -> None:
+    with pytest.raises(UsageError):
+        PatternEdit(*edit)
+
+
+def test_table_is_read(table: Path) -> None:
+    (bug,) = load(table)
+    assert (bug.id, bug.year, bug.module, bug.shown) == ("one-bug", 2020, "example", True)
+    assert bug.edits == (PatternEdit("drivers/example.c", r"b\+\+", "b--", 1),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ('id = "one-bug"', 'id = "One Bug"', "an ID consists of small letters"),
+        ("year = 2020", "year = 1999", "year must be a number from"),
+        ('author = "Somebody"\n', "", "has no 'author'"),
+        ('author = "Somebody"', 'autor = "Somebody"', "has 'autor', which is unknown"),
+        ('judge = "the value"', "judge = 1", "judge must be a text"),
+        ('tests = ["tests/e2e/test_example.py"]', "tests = [1]", "tests must be a list of texts"),
+        ('tests = ["tests/e2e/test_example.py"]', "", "needs either tests or a text"),
+        ('seen = "assert 1 == 2"', "", "needs 'seen' and 'kernel'"),
+        ('seen = "assert 1 == 2"', 'seen = "("', "seen is no regular expression"),
+        ("place = 'b\\+\\+'", "place = '('", "is wrong"),
+        ('becomes = "b--"', 'becomes = "b--"\ntimes = "2"', "times is a number"),
+        ('becomes = "b--"', "", "an edit has place, becomes"),
+        ("[[bug]]", "[[bugs]]", "has something besides"),
+        ("[[bug]]", "[[bug", "is not TOML"),
+    ],
+)
+def test_wrong_table_is_one_sentence(table: Path, old: str, new: str, text: str) -> None:
+    assert old in GOOD
+    table.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UsageError, match=text):
+        load(table)
+
+
+def test_two_bugs_of_one_name(table: Path) -> None:
+    table.write_text(GOOD * 2, encoding="utf-8")
+    with pytest.raises(UsageError, match="two bugs called one-bug"):
+        load(table)
+
+
+def test_museum_has_real_tests() -> None:
+    """Each bug is shown by functions that are there, or says what is missing; each has suite tests."""
+    bugs = load(default_table())
+    assert all(bug.shown or bug.missing for bug in bugs)
+    for bug in bugs:
+        for word in bug.tests:
+            file, _, function = word.partition("::")
+            names = {
+                node.name
+                for node in ast.walk(ast.parse((TREE / file).read_text(encoding="utf-8")))
+                if isinstance(node, ast.FunctionDef)
+            }
+            assert function in names, word
+        if bug.shown:
+            files = [word for word in ordinary_tests(bug) if word.startswith("tests/")]
+            assert files and all((TREE / file).is_file() for file in files), bug.id
+
+
+def test_unknown_bug_is_a_usage_error(capsys: pytest.CaptureFixture[str], table: Path) -> None:
+    assert main(["museum", "show", "one-bgu", "--table", str(table)]) == EXIT_USAGE
+    assert "no bug 'one-bgu'" in capsys.readouterr().err
+    assert find(load(table), "one-bug").year == 2020
+
+
+def test_list_and_show(capsys: pytest.CaptureFixture[str], table: Path) -> None:
+    assert main(["museum", "list", "--table", str(table)]) == 0
+    assert main(["museum", "show", "one-bug", "--table", str(table)]) == 0
+    out = capsys.readouterr().out
+    assert "s390/example: fix it, Somebody, 2020" in out
+    assert r"in one place of drivers/example.c: 'b\\+\\+' -> 'b--'" in out
+
+
+@pytest.mark.parametrize("words", [["--times", "0"], ["--jobs", "0"], ["--times", "1001"]])
+def test_wrong_numbers(table: Path, words: list[str]) -> None:
+    assert main(["museum", "run", "--table", str(table), *words]) == EXIT_USAGE
+
+
+def test_file_of_the_kernel_needs_a_tree(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table.write_text(GOOD.replace('module = "example"\n', ""), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no module of kernel 'bookworm': name a source tree"):
+        with edited_module.edited("bookworm", "", {"a.c": ""}, Progress(quiet=True)):
+            pass
+
+
+def test_copy_of_a_tree_gives_each_edit_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links to the tree, but for the edited file; the tree itself never changes."""
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    tree = tmp_path / "linux"
+    (tree / "net").mkdir(parents=True)
+    (tree / ".git").mkdir()
+    (tree / "net/a.c").write_text("a", encoding="ascii")
+    (tree / "net/b.c").write_text("b", encoding="ascii")
+    (tree / "link").symlink_to("net/a.c")
+    copies = edited_module._copy  # pylint: disable=protected-access
+    with copies(tree, {"net/a.c": "edited"}, Progress(quiet=True)) as copy:
+        assert (copy / "net/a.c").read_text(encoding="ascii") == "edited"
+        assert os.path.samefile(copy / "net/b.c", tree / "net/b.c")
+        assert os.readlink(copy / "link") == "net/a.c"
+        assert not (copy / ".git").exists()
+        (copy / "net/new.c").write_text("left behind", encoding="ascii")
+    (tree / "net/b.c").unlink()
+    (tree / "net/b.c").write_text("a new file", encoding="ascii")
+    with copies(tree, {}, Progress(quiet=True)) as copy:
+        assert sorted(path.name for path in (copy / "net").iterdir()) == ["a.c", "b.c"]
+        assert (copy / "net/a.c").read_text(encoding="ascii") == "a"
+        assert (copy / "net/b.c").read_text(encoding="ascii") == "a new file"
+    assert (tree / "net/a.c").read_text(encoding="ascii") == "a"
+
+
+BUG = Bug(
+    "one-bug", "s", 2020, "a", "f.c", (), "h", "j", "m", "6.12", ("tests/x.py",), (), "1 == 2"
+)
+FAILS = Outcome(FAILED, "E   assert 1 == 2")
+
+
+@pytest.mark.parametrize(
+    ("base", "changed", "right", "why"),
+    [
+        ({"t": Outcome(PASSED)}, {"t": FAILS}, (1, 1), ""),
+        ({"t": Outcome(EXPECTED)}, {"t": FAILS}, (1, 1), ""),
+        ({"t": FAILS}, {"t": FAILS}, (0, 1), "without the edit, t fails: E   assert 1 == 2"),
+        ({"t": Outcome(PASSED)}, {"t": Outcome(PASSED)}, (1, 0), "no test fails"),
+        ({"t": Outcome(PASSED)}, {"t": Outcome(FAILED, "no guest")}, (1, 0), "otherwise"),
+        ({"t": Outcome(SKIPPED, "x")}, {"t": FAILS}, (0, 1), r"no test ran \(skipped: x\)"),
+        ({}, {}, (0, 0), "no test ran"),
+    ],
+)
+def test_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+    base: Results,
+    changed: Results,
+    right: tuple[int, int],
+    why: str,
+) -> None:
+    """Both sides have to be as the table says, and for the reason that it says."""
+
+    @contextlib.contextmanager
+    def side(_: str, __: str, texts: Mapping[str, str], ___: Progress) -> Iterator[Side]:
+        yield Side(texts["f.c"], {})
+
+    monkeypatch.setattr(show_module, "edited", side)
+    monkeypatch.setattr(show_module, "both_texts", lambda *_: ({"f.c": "base"}, {"f.c": "changed"}))
+    monkeypatch.setattr(
+        show_module, "run_pytest", lambda side, *_: base if side.kernel == "base" else changed
+    )
+    shown = show_module.show(BUG, "", 1, Progress(quiet=True))
+    assert (shown.base, shown.seen) == right
+    assert shown.right == (right == (1, 1))
+    if why:
+        assert re.search(why, shown.why)
