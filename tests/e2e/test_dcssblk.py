@@ -600,6 +600,22 @@ def test_disk_can_be_added_when_there_is_memory_again(lab: Guest) -> None:
     assert attempt(lab, "add", "MINE") == 0
 
 
+@pytest.mark.requirement("B2")
+@pytest.mark.parametrize("attribute", ["add", "remove"])
+def test_adding_and_removing_a_disk_ends(lab: Guest, attribute: str) -> None:
+    """Both return while the guest has nothing else to do, whatever reads the new disk meanwhile."""
+    if attribute == "remove":
+        assert attempt(lab, "add", "MINE") == 0
+    worker = lab.agent.worker("disk")
+    fd = worker.open(f"{SYSFS}/{attribute}", os.O_WRONLY).check()
+    batch = worker.batch()
+    done = batch.write(fd, b"MINE")
+    pending = batch.start(60)
+    assert lab.outlast(pending, 60)[done].ret == len(b"MINE"), "the write does not end"
+    assert loaded(lab) == ({"MINE": False} if attribute == "add" else {})
+    worker.close(fd)
+
+
 @pytest.mark.requirement("B6")
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
 def test_a_file_system_without_copies(lab: Guest) -> None:
