@@ -204,7 +204,7 @@ void fx_setup(void)
 	fx_setup_with(NULL);
 }
 
-/* Whatever the test did: the core must do the same from the trace alone. */
+/* The core must do the same again from the trace alone, whatever the test did. */
 static void replay_all(FILE *recording)
 {
 	char text[8192] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a guest does with IUCV: its parameter list, functions and interruptions. */
+/* A guest's use of IUCV: parameter list, functions and interruptions. */
 #ifndef IUCV_GUEST_H
 #define IUCV_GUEST_H
 

@@ -17,7 +17,7 @@ enum {
 	PFAULT_SIZE = 40,
 };
 
-/* Where Linux 6.1 has its token, and what it wants: problem state, PSW bit 15. */
+/* The address of Linux 6.1's token, and the mask that it selects: problem state, PSW bit 15. */
 #define PFAULT_AT 0x3b8u
 #define PFAULT_PROBLEM (UINT64_C(1) << 48)
 

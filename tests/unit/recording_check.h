@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Linux's vmlogrdr does with IUCV, for the tests of the recording services. */
+/* IUCV as Linux' vmlogrdr uses it, for the tests of the recording services. */
 #ifndef RECORDING_CHECK_H
 #define RECORDING_CHECK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program writes to one of its own descriptors, 1 or 2, between two calls. */
+/* The output of a program on its own descriptor 1 or 2 between two calls. */
 #ifndef SAID_H
 #define SAID_H
 

@@ -26,7 +26,7 @@ static inline void file_write(const char *name, const char *text)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-/* What is in the file, up to the next call. */
+/* Returns the file's contents, which stay valid until the next call. */
 static inline const char *file_text(const char *name)
 {
 	static char text[65536];

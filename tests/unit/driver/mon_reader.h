@@ -11,7 +11,7 @@
 #define MR_SIZE 0x4000u
 #define MR_END (MR_START + MR_SIZE - 1)
 
-/* What a read returned instead of a number of bytes. */
+/* Results of a read that are not a number of bytes. */
 enum { MR_AGAIN = -1, MR_OVERFLOW = -2, MR_IO = -3, MR_FAULT = -4 };
 
 static struct mon_stream mr;

@@ -9,7 +9,7 @@ static const u32 records[ELEMENTS][2] = {
 	{ 0x1000, 0x1fff }, { 0x300, 0x300 }, { 0x2345, 0x2400 },
 };
 
-/* What a set of these elements at offset 24 must give; its length is returned. */
+/* Writes the bytes that a set of these elements at offset 24 must give; returns their number. */
 static size_t three_elements(u8 *expected)
 {
 	size_t len = 0;

@@ -111,7 +111,7 @@ TEST(records)
 	}
 }
 
-/* What comes before the malformed element is delivered, and the set ends with the error. */
+/* Elements before the malformed one are delivered; then the set ends with the error. */
 TEST(defect_behind_good_elements)
 {
 	mr_element(AREA, 256, 256 + 99);
@@ -147,7 +147,7 @@ TEST(defect_and_reply)
 	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_SEVERED);
 }
 
-/* Who opens the stream anew finds no defect of a set before. */
+/* Opening the stream again forgets the defect of an earlier set. */
 TEST(open_forgets_the_defect)
 {
 	mr_element(AREA, 256, 255);

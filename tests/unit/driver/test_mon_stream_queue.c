@@ -72,7 +72,7 @@ TEST(limit_after_another)
 	ck_assert_uint_eq(mr.limit, MON_LIMIT);
 }
 
-/* Whether a message filled the queue is not its sender's to say. */
+/* The stream decides whether a message fills the queue: the sender's flag is ignored. */
 TEST(full_as_the_sender_has_it)
 {
 	const struct mon_note note = { .first = MR_START, .last = MR_START + MON_ELEMENT_SIZE - 1,

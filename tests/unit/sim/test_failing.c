@@ -114,7 +114,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return fails(CALL, EACCES) ? -1 : __real_open(path, flags, mode);
 }
 
-/* Those that end something have done so when they fail. */
+/* Functions that end something have ended it even when they fail. */
 int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd)
@@ -597,7 +597,7 @@ static const char *const requests[] = {
 	"\"file\":\"@/segment\"}}",
 };
 
-/* Those for files of the spool and of the HMC, and for disks. */
+/* Requests for files of the spool and of the HMC, and for disks. */
 static const char *const file_requests[] = {
 	"{\"execute\":\"hmc-drive\",\"arguments\":{\"bytes\":64}}",
 	"{\"execute\":\"hmc-write\",\"arguments\":{\"name\":\"a\",\"data\":\"AAAA\"}}",

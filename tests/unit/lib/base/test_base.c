@@ -45,7 +45,7 @@ TEST(hash_as_published)
 			  published[2].hash);
 }
 
-/* What is taken of the text: the number, and how many characters; -1: nothing. */
+/* Returns the number and the characters taken from the text; -1: none. */
 static int taken(const char *text, unsigned int base, uint64_t most, uint64_t *number)
 {
 	const char *at = text;

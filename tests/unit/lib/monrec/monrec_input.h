@@ -131,7 +131,7 @@ static inline const char *mi_rule(void)
 	return mi_item.kind == MONREC_VIOLATION ? monrec_rule_name(mi_item.rule) : "";
 }
 
-/* What a place must be like, whatever is read. */
+/* Invariants of a place, whatever is read. */
 static inline void mi_place(void)
 {
 	static const struct monrec_element none;
@@ -174,7 +174,7 @@ static inline void mi_next(enum monrec_item_kind kind)
 		ck_assert_int_eq(mi_item.error, mi.failed);
 }
 
-/* How many numbers an item of a rule has at most; the others are 0. */
+/* The most numbers that an item of a rule has; the others are 0. */
 static inline unsigned int mi_values(enum monrec_rule rule)
 {
 	switch (rule) {

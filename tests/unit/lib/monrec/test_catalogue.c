@@ -131,7 +131,7 @@ TEST(lengths)
 	}
 }
 
-/* What is said to be complete has the length and all fields of the reference. */
+/* A layout marked as complete has the length and all fields of the reference. */
 TEST(complete)
 {
 	unsigned int count = 0, partial = 0;
@@ -188,7 +188,7 @@ TEST(lookup)
 	ck_assert_ptr_null(monrec_layout_named("SYTSY"));
 }
 
-/* Whatever the numbers are, there is the layout that has them, or none; also beyond the last. */
+/* Any pair of numbers gives the layout that has them, or none, even beyond the last. */
 TEST(numbers)
 {
 	unsigned int found = 0, all = 0;
@@ -500,7 +500,7 @@ TEST(variants)
 	ck_assert_str_eq(monrec_field(layout, "PLSDG26C", 530)->meaning, "DIAGNOSE X'26C'");
 }
 
-/* What the writer writes is what the catalogue says. */
+/* The writer's records agree with the catalogue. */
 TEST(header)
 {
 	static const struct { const char *name; unsigned int offset, len; } expected[] = {

@@ -225,7 +225,7 @@ TEST(processors_of_other_levels)
 	ck_cpus(2, 9);
 }
 
-/* What the record says of its CPUs need not be so. */
+/* The record's number of CPUs may be wrong. */
 TEST(processors_that_are_not_there)
 {
 	struct monrec_value value;

@@ -125,7 +125,7 @@ TEST(restart_of_a_file)
 	mi_next(MONREC_END);
 }
 
-/* What was read and not yet taken belongs to the source before. */
+/* Bytes that were read but not yet taken belong to the previous source. */
 TEST_LOOP(restart_in_a_set, 0, 5)
 {
 	sample(MI_START);
@@ -373,7 +373,7 @@ static void fill_stream(uint64_t seed)
 	memcpy(mi_room(w.pos), frames, w.pos);
 }
 
-/* Whatever the writer writes, and however it is read, is one sequence of records. */
+/* However the writer's output is read, it is the same sequence of records. */
 TEST_LOOP(writer_and_chunks, 0, 20)
 {
 	static const size_t chunks[] = { 0, 1, 7, 12, 20, 4095, 4097 };

@@ -241,7 +241,7 @@ TEST(longest_line_is_answered)
 	close(fd);
 }
 
-/* What a long line took is given back when it is answered; what many lines take is kept. */
+/* Storage of a long line is freed when it is answered; storage of many lines is kept. */
 TEST(room_of_a_long_line)
 {
 	static char line[250001];
@@ -356,7 +356,7 @@ TEST(guest_waits_for_a_slow_client)
 	ck_assert(!ctl_needs_pause(ctl));
 }
 
-/* What reads nothing for so long is not waited for, and what reads again is. */
+/* A client that reads nothing for so long is no longer waited for; one that reads again is. */
 TEST(guest_does_not_wait_for_ever)
 {
 	static char taken[1 << 16];
@@ -381,7 +381,7 @@ TEST(guest_does_not_wait_for_ever)
 	close(other);
 }
 
-/* Whatever fails with a client that is about to go, the others are told the first reason. */
+/* If several things fail with a leaving client, the others are told the first reason. */
 TEST(first_reason_is_kept)
 {
 	const int slow = new_client(), epoll_fd = ctl->epoll_fd;

@@ -107,7 +107,7 @@ TEST(made_up_by_seed)
 	close(fd);
 }
 
-/* What an element has if the request does not say it, and if it does. */
+/* Defaults of an element, and values given by the request. */
 TEST(elements_of_each_kind)
 {
 	static const struct { const char *kind; uint8_t type; } kinds[] = {
@@ -150,7 +150,7 @@ TEST(repeated)
 	close(fd);
 }
 
-/* Where the segment has the data of each kind: nowhere before somebody reads it. */
+/* The place of each kind of data in the segment: nowhere before somebody reads it. */
 TEST(areas_of_the_segment)
 {
 	static const char query[] = "{\"execute\":\"query-monitor\"}";
@@ -262,7 +262,7 @@ TEST_LOOP(captured_to_a_full_disk, 0, 2)
 	close(fd);
 }
 
-/* Where an element leads out of the segment, the set ends as it does for a reader. */
+/* If an element points outside the segment, the set ends as it does for a reader. */
 TEST_LOOP(captured_to_the_first_bad_element, 0, 2)
 {
 	static const struct mon_element none = { .type = MCE_SAMPLE, .domains = 1,

@@ -174,7 +174,7 @@ TEST(long_names_in_sentences)
 	close(fd);
 }
 
-/* What arrives is answered or refused; the next client is served. */
+/* Every request is answered or refused, and the next client is served. */
 TEST(noise)
 {
 	uint64_t random = 1;

@@ -129,7 +129,7 @@ static json_t *good(const json_t *schema)
 	return value;
 }
 
-/* Where a value is tried: a member of the arguments, or deeper. */
+/* The place at which a value is tried: a member of the arguments, or deeper. */
 struct place {
 	const struct ctl_command *command;
 	json_t *args;		/* all of them */
@@ -320,7 +320,7 @@ static const struct ctl_member top[] = {
 	{ .name = "top", .type = CTL_OBJECT, .members = list }, { .name = NULL },
 };
 
-/* Where it is, in words; of an endless name as much as there is room for. */
+/* The place in words; a long name is cut to the room there is. */
 TEST(places_in_messages)
 {
 	char text[512], wanted[512];

@@ -151,7 +151,7 @@ TEST(numbers_that_json_has)
 	}
 }
 
-/* How deep, how many: brackets and commas, but none in a string. */
+/* Depth and number of elements, by brackets and commas outside of strings. */
 TEST(modest)
 {
 	static const struct {
@@ -203,7 +203,7 @@ TEST(words)
 
 #define HELD 12u
 
-/* What is held, in the order of sending, as a plain list of pointers. */
+/* The model: held values in the order of sending, as a plain list of pointers. */
 static struct {
 	struct ctl_held *held[HELD];
 	uint16_t paths[HELD];

@@ -107,7 +107,7 @@ TEST(line_that_fits_in_part)
 	ck_assert_str_eq(contents(), "first\n01234567");
 }
 
-/* What a writev() takes at most, 0: all; and how many of them a signal comes before. */
+/* The most bytes a writev() takes (0: all), and the number of calls that a signal interrupts. */
 static size_t taken_at_once;
 static unsigned int signals;
 static bool full;	/* the next one finds no room */

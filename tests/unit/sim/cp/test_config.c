@@ -178,7 +178,7 @@ TEST_EACH(wrong_values_change_nothing, wrong_values)
 	ck_assert_mem_eq(&config, &before, sizeof(config));
 }
 
-/* What the statements before it said is nowhere any more. */
+/* Nothing remains of the statements before it. */
 TEST(directory_takes_the_place_of_the_one_before)
 {
 	struct cp_config before;
@@ -412,7 +412,7 @@ TEST(values_as_they_are_told)
 	ck_assert_int_eq(cp_config_get(&config, "none", told, sizeof(told)), -1);
 }
 
-/* Of a wrong value the first 80 characters are told. */
+/* An error quotes the first 80 characters of a wrong value. */
 TEST(long_values_are_cut)
 {
 	char value[90], expected[200];

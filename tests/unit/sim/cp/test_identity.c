@@ -104,7 +104,7 @@ static void ck_text(unsigned int offset, const char *text)
 	ck_assert_msg(memcmp(sysib + offset, expected, strlen(text)) == 0, "%s", text);
 }
 
-/* Where SYSIBs have their fields: as Linux's sysinfo.h declares them. */
+/* Offsets of the SYSIBs' fields, as Linux's sysinfo.h declares them. */
 enum {
 	S111_CAI = 3, S111_MANUFACTURER = 32, S111_TYPE = 48, S111_CAPACITY = 64,
 	S111_SEQUENCE = 80, S111_PLANT = 96, S111_MODEL = 100, S111_PERMANENT = 116,

@@ -296,7 +296,7 @@ TEST(eight_spool_statements)
 	free(image);
 }
 
-/* Whatever part of it the contradiction is in, a CP that is in use goes on as it was. */
+/* A CP in use goes on unchanged, whichever part of the image contradicts itself. */
 TEST(refused_changes_nothing)
 {
 	static const char *const tags[] = {

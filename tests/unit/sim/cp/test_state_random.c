@@ -23,7 +23,7 @@
 #define KNOWN 16u
 #define SECOND (UINT64_C(1000000) << 12)
 
-/* What has been told of a message or of a path that waits. */
+/* Notes about a waiting message or path. */
 struct known {
 	uint16_t path;
 	uint32_t msgid, trgcls;
@@ -106,7 +106,7 @@ static const uint8_t functions[] = {
 	IUCV_RESUME, IUCV_RESUME, IUCV_SEVER,
 };
 
-/* What waits is seen to first, as a rule. */
+/* Waiting events usually come first. */
 static enum iucv_function some_function(struct end *end)
 {
 	if (end->pendings > 0 && chance(4) > 0) {
@@ -155,7 +155,7 @@ static uint16_t some_path(const struct end *end)
 	return open > 0 && chance(16) > 0 ? found[chance(open)] : (uint16_t)chance(4);
 }
 
-/* What a call says, whoever makes it. */
+/* The arguments of a call, whoever makes it. */
 static struct iucv_parm some_parm(const struct end *end, enum iucv_function function)
 {
 	const struct known *message = one_of(end->message, end->messages);
@@ -416,7 +416,7 @@ static void into_a_fresh_cp(void)
 	free(image);
 }
 
-/* Whatever waits for an answer gets one; then every path ends. */
+/* Everything that waits for an answer gets one; then every path ends. */
 static void drain(void)
 {
 	struct iucv_parm parm;

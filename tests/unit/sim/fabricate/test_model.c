@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds in the model at any time, whatever happens to it. */
+/* Invariants of the model, whatever happens to it. */
 #include "model_check.h"
 
 static struct mc_system s;
@@ -11,7 +11,7 @@ static void setup(void)
 
 CASE("model", setup, NULL);
 
-/* Of every processor that was never off: all its time is accounted for. */
+/* All time of a processor that was never offline is accounted for. */
 static void ck_time(const struct model *m)
 {
 	for (uint32_t i = 0; i < MC_CPUS; i++) {
@@ -23,7 +23,7 @@ static void ck_time(const struct model *m)
 	}
 }
 
-/* What users had of each type is what processors gave. */
+/* Users got as much time of each type as its processors gave. */
 static void ck_charged(const struct model *m)
 {
 	uint64_t had[MODEL_CPU_TYPES] = { 0 }, gave[MODEL_CPU_TYPES] = { 0 };

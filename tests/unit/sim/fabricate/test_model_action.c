@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What actions change, and nothing else; what is counted anew for a sample; when steps end. */
+/* Effects of actions, counters that begin anew with a sample, and the end of steps. */
 #include "model_check.h"
 
 static struct mc_system s;
@@ -77,7 +77,7 @@ TEST(logging_on_without_a_network)
 	model_close(m);
 }
 
-/* That everybody would fit was tried; who is not there yet has left nothing. */
+/* All users together were checked to fit; users that are not there yet have left nothing. */
 TEST(nobody_before_he_logs_on)
 {
 	struct model *m;

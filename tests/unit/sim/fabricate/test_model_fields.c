@@ -107,7 +107,7 @@ static const struct contract event_profile[] = {
 	{ 1, 1, 24, OF_SYSTEM, 0, { Y(20, 2, event_domains), Y(22, 2, event_config) } },
 };
 
-/* Of events the flags do not count. */
+/* Events have no flags. */
 static const struct contract events[] = {
 	{ 2, 4, 232, OF_USER, 0,
 	  { U(20, 8, name), U(66, 2, address), U(72, 4, resident), U(76, 8, virtual_time),
@@ -227,7 +227,7 @@ static void ck_all(const struct model *m, const struct model_set *set, const str
 		      c->domain, c->number);
 }
 
-/* Of records that are in no table: D1R11, D1R14. */
+/* Records that are in no table: D1R11, D1R14. */
 static unsigned int others(const struct model_set *set)
 {
 	return mc_count(set, 1, 11) + mc_count(set, 1, 14);
@@ -320,7 +320,7 @@ TEST(configurations_field_by_field)
 	model_close(m);
 }
 
-/* What a user's page says; its places are this test's. */
+/* A page of the user's, with offsets of this test's own. */
 static const char activity_page[] =
 	" DSECT NAME - USEACT\n Domain 4 - User\n Record 3 - Activity\n 0 0 Structure 300 USEACT\n"
 	" 20 14 Character 8 USEACT_VMDUSER\n 28 1C Unsigned 2 USEACT_VMDCPUAD\n"
@@ -403,7 +403,7 @@ TEST(samples_of_users_by_page)
 	model_close(m);
 }
 
-/* Who it is that an event tells of: by the field that has its name or number. */
+/* The subject of an event, by the field that has its name or number. */
 static const void *subject_of(const struct model *m, const struct contract *c, const uint8_t *r)
 {
 	if (c->whose == OF_SYSTEM)
@@ -536,7 +536,7 @@ static void ck_bytes(uint64_t value, unsigned int width, const char *text)
 	ck_assert_mem_eq(bytes, wanted, width);
 }
 
-/* What the figures are at the beginning is what the configuration says. */
+/* At the beginning the figures are those of the configuration. */
 TEST(devices_as_configured)
 {
 	static const uint32_t kind[] = { IS_OSA, 0, IS_SCSI, IS_PAGING };

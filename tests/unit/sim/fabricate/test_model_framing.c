@@ -9,7 +9,7 @@
 
 static struct mc_system s;
 
-/* What the reader has not replied to, oldest first; whose pages are in use. */
+/* Messages without a reply, oldest first; their pages are in use. */
 struct reader {
 	struct {
 		uint32_t kind, first, pages, bytes;
@@ -287,7 +287,7 @@ TEST_LOOP(storms, 0, 8)
 	ck_assert(runs[_i].suspended == (sum.suspensions > 0));
 }
 
-/* Of blocks: full, or a second old, or the last of a step; seeks at equal distances. */
+/* A block is sent when full, a second old, or at a step's end; seeks come at equal intervals. */
 TEST(blocks_and_moments)
 {
 	const uint64_t rate = 400, each = rate * 15;
@@ -454,7 +454,7 @@ static bool deliver(struct model *m, uint32_t kind, uint32_t bytes, struct model
 	return segment_deliver(m, kind, start, &w, set);
 }
 
-/* Who reads 7 bytes a millisecond has 700 of them after 100, and no more than there is. */
+/* A reader of 7 bytes a millisecond has 700 after 100 ms, and no more than there are. */
 TEST(reading)
 {
 	struct segment *segment;

@@ -34,7 +34,7 @@ static void setup(void)
 
 CASE("limits", setup, NULL);
 
-/* What is said of the configuration; "" of a good one. */
+/* The sentence about a configuration; "" if it is good. */
 static const char *said(void)
 {
 	static char text[256];
@@ -56,7 +56,7 @@ struct limit {
 #define LIMIT(member, least, most, before, behind) \
 	{ offsetof(struct mc_system, member), least, most, before, behind }
 
-/* Of these there may be as many, and still be too little room for them. */
+/* So many are allowed, but there may still be too little room for them. */
 static const struct limit counts[] = {
 	LIMIT(config.processors, 1, 64, "", " processors: 1 to 64 are possible"),
 	LIMIT(config.devices, 0, 4096, "", " devices: at most 4096 are possible"),
@@ -270,7 +270,7 @@ TEST(order_of_actions)
 	}
 }
 
-/* What does not fit is said to do so, with what there is. */
+/* An error about a lack of room says how much there is. */
 TEST(too_little_room)
 {
 	mc_fill(&s);

@@ -73,7 +73,7 @@ TEST(none_for_what_is_off)
 	model_close(m);
 }
 
-/* Of the configuration: the system once, each processor, each domain, each virtual processor. */
+/* Records of the configuration: the system once, each processor, domain and virtual processor. */
 TEST(configuration)
 {
 	struct model_set set;
@@ -221,7 +221,7 @@ TEST(no_adapter)
 	model_close(m);
 }
 
-/* What is stolen from users is written for them, and read for them when they want it again. */
+/* Pages stolen from users are written, and read when the users need them again. */
 TEST(writes_of_users)
 {
 	uint64_t writes = 0;

@@ -117,7 +117,7 @@ TEST(at_most_255_are_unread)
 	model_close(m);
 }
 
-/* Who reads slowly gets all, as long as there is room. */
+/* A slow reader gets everything as long as there is room. */
 TEST(slow_reader)
 {
 	struct model_totals totals;

@@ -76,7 +76,7 @@ static uint64_t in_step(uint64_t rate, uint64_t load, uint64_t ms, uint64_t *res
 	return all / 1024000000;
 }
 
-/* What the one with the weights from @low to @high has of @total. */
+/* The share of @total for the weights from @low to @high. */
 static uint64_t part(uint64_t total, uint64_t low, uint64_t high, uint64_t all)
 {
 	const uint64_t until = (uint64_t)((unsigned __int128)total * high / all);
@@ -84,7 +84,7 @@ static uint64_t part(uint64_t total, uint64_t low, uint64_t high, uint64_t all)
 	return until - (uint64_t)((unsigned __int128)total * low / all);
 }
 
-/* Of 1024, in the middle of the step, between two full hours. */
+/* The load out of 1024 in the middle of the step, between two full hours. */
 static uint64_t load_by_day(const uint16_t *percent, uint64_t begin, uint64_t end)
 {
 	const uint64_t second = ((begin + end) / 2000 + s.config.second_of_day) % 86400;
@@ -106,7 +106,7 @@ static void want(struct user *u, uint64_t pattern, uint64_t ms)
 	u->wanted = u->s.flags & IS_RUNAWAY ? most : min(most, 4 * ms * u->load * c->cpu);
 }
 
-/* Who wants no more than a fair share gets it; the others share the rest. */
+/* A user that wants at most a fair share gets it; the others share the rest. */
 static void by_shares(unsigned int type, uint64_t left)
 {
 	bool served[MC_USERS] = { false };
@@ -470,7 +470,7 @@ static void spread(unsigned int type, uint64_t units)
 	}
 }
 
-/* Of CPU time: a DIAGNOSE each 2 ms, a simulation each 100 µs, a dispatch each 500 µs. */
+/* For CPU time: a DIAGNOSE each 2 ms, a simulation each 100 µs, a dispatch each 500 µs. */
 static void counts(struct cpu *cpu, uint64_t ms)
 {
 	const uint64_t micros = cpu->step_user / 4096;
@@ -561,7 +561,7 @@ static void ck_same(const struct model *m)
 	ck_assert_uint_eq(m->random, two.random);
 }
 
-/* What they both begin with, or have after an action. */
+/* The state of both at the beginning, or after an action. */
 static void take_over(const struct model *m)
 {
 	memcpy(two.user, m->user, sizeof(two.user));

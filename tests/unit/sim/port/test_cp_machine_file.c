@@ -35,7 +35,7 @@ static struct cp_machine_file saved = {
 	.machine = "machine 1", .head = head, .head_len = HEAD, .ram = ram, .ram_size = RAM,
 };
 
-/* What system calls do besides: the first one is interrupted, each does a part at most … */
+/* Behaviour of system calls: the first one is interrupted, each does at most a part … */
 static size_t at_most;	/* 0: nothing of that */
 static unsigned int interrupted, calls;
 /* … or the one that fails is so many calls away, 0: none.  An error of 0: it does nothing. */
@@ -391,7 +391,7 @@ TEST(every_changed_byte_of_storage_is_noticed_by_who_reads_it)
 	ck_assert_mem_eq(back, ram, RAM);
 }
 
-/* What one word's highest bit does to the sum, that of the next does not undo: with either byte first. */
+/* The highest bits of two consecutive words do not cancel out in the sum, in either byte order. */
 TEST(two_changed_bits_are_noticed)
 {
 	static const size_t highest[] = { 0, 7 };
@@ -566,7 +566,7 @@ TEST(holes_as_the_file_system_knows_them)
 	}
 }
 
-/* What is only looked at where there are data reads only those. */
+/* Looking only where there are data reads only those. */
 TEST(holes_are_not_read)
 {
 	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every port does the same way, in a machine of a few pages. */
+/* Functions that all ports share, in a machine of a few pages. */
 #include "iucv_check.h"
 
 #include <signal.h>
@@ -38,7 +38,7 @@ static unsigned int kicked;
 static char err[512];
 static char folder[] = "/tmp/zvmlab-port-XXXXXX";
 
-/* Of every CPU: its pages and the first two change places. */
+/* For every CPU, its prefix pages and the first two pages are swapped. */
 static uint64_t prefix;
 
 static uint64_t absolute(int cpu, uint64_t addr)
@@ -187,7 +187,7 @@ TEST(no_storage_for_options)
 	ck_assert_ptr_null(port.trace_path);
 }
 
-/* What is not said otherwise. */
+/* Defaults. */
 TEST(defaults)
 {
 	ck_assert_uint_eq(port.trace_limit, UINT64_C(1) << 30);
@@ -286,7 +286,7 @@ TEST(stored_within_storage)
 	}
 }
 
-/* Where prefixing leads, the guest has no storage. */
+/* Prefixing leads to an address without storage. */
 TEST(storage_behind_the_prefix)
 {
 	set("storage", "0.1M 2M.1M");

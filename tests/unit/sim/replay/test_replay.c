@@ -282,7 +282,7 @@ TEST(limit_ends_a_replay)
 	free(folded);
 }
 
-/* What the core has done, changed in the file: found in that line. */
+/* A change of what the core did is found in that line of the file. */
 TEST(changes_are_found)
 {
 	static const struct {
@@ -310,7 +310,7 @@ TEST(changes_are_found)
 	}
 }
 
-/* What came from outside, changed: the core does something else, in that line or after it. */
+/* After a change of an input, the core differs in that line or a later one. */
 TEST(changed_inputs_are_found)
 {
 	static const char *const part[] = { "\"seed\":\"77\"", "\"domains\":", "\"paths\":8",
@@ -397,7 +397,7 @@ static const struct {
 	  "\"data\" is not a string of bytes in hexadecimal" },
 };
 
-/* Of a record whose members are not what an input has. */
+/* A record whose members do not fit its input. */
 TEST_EACH(bad_members, bad)
 {
 	const char *first = strchr(text, '\n');

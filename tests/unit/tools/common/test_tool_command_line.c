@@ -175,7 +175,7 @@ TEST(each_kind)
 	ck_assert(a.calls == 1 && strcmp(a.called, "none") == 0);
 }
 
-/* What is beside a number of 32 bits is not touched. */
+/* Bytes beside a number of 32 bits are not touched. */
 TEST(widths)
 {
 	struct arguments a = parsed(&two, "--narrow 3 one");
@@ -213,7 +213,7 @@ TEST(most_rows)
 	}
 }
 
-/* Where an abbreviated name of an option is something else. */
+/* An abbreviated option name that has another meaning. */
 TEST(words_that_are_no_names)
 {
 	struct arguments a = parsed(&two, "--text --fla one");
@@ -287,7 +287,7 @@ TEST(options_after_words)
 	ck_assert(a.flag && !a.second);
 }
 
-/* What a program says on @fd that these words end; its exit code. */
+/* Returns the exit code and the output on @fd of a program that exits because of these words. */
 static const char *ended(const struct command_line *line, const char *words, int fd, int *code)
 {
 	struct said said = said_begin(fd);
@@ -395,7 +395,7 @@ TEST(help)
 	ck_assert_int_eq(code, 0);
 }
 
-/* Where a program has a version, there are an option and a letter for it. */
+/* A program with a version has an option and a letter for it. */
 TEST(version)
 {
 	static const struct command_line one = { .options = &shared_table, .help = "Little." };

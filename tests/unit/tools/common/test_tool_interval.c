@@ -19,11 +19,11 @@
 
 /* The error of each call, 0: none. */
 static int signal_error, mask_error, signals_error, timer_error, set_error, read_error;
-/* What poll(2) says, in turn: an errno value, or 0 and then which of the two files are ready. */
+/* Results of poll(2) in turn: an errno value, or 0 and the files of the two that are ready. */
 static int poll_errors[4];
 static bool ready[2];
 static unsigned int polls;
-/* What is read of the timer, and how many bytes of it. */
+/* The value read from the timer, and its number of bytes. */
 static uint64_t passed;
 static size_t read_len;
 static struct itimerspec times;

@@ -41,7 +41,7 @@ static int run(const char *first, const char *second)
 	return tool_main(&tool, 1 + !!first + !!second, argv);
 }
 
-/* What was said on @fd, 1 or 2, while the program ran; it may not exit. */
+/* The output on @fd, 1 or 2, of a program that must not exit. */
 static const char *said_by(int fd, const char *first, const char *second, int *code)
 {
 	struct said said = said_begin(fd);
@@ -161,7 +161,7 @@ TEST(help_by_its_word)
 	ck_assert_int_eq(code, EXIT_PASS);
 }
 
-/* What was written before stands before the complaint, though both go to the same place. */
+/* Earlier output comes before the complaint, though both go to the same place. */
 TEST(complaints_come_after_what_was_written)
 {
 	struct said errors = said_begin(2);
@@ -177,7 +177,7 @@ TEST(complaints_come_after_what_was_written)
 	ck_assert_str_eq(said_end(&errors), "first\ntool: second 2\nthird\n");
 }
 
-/* What is printed instead of running is all there, or the program fails. */
+/* Text that is printed instead of running is complete, or the program fails. */
 TEST(what_cannot_be_printed)
 {
 	static const char *const lines[][2] = {

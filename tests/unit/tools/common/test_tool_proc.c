@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read of files as /proc has them; lines of it are in test_taskmon_tree.c. */
+/* Reading files like those of /proc; test_taskmon_tree.c has single lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

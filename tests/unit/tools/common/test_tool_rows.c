@@ -47,7 +47,7 @@ static void fill(const char *comm, size_t comm_len)
 	cells[10] = cell_real(2);
 }
 
-/* What @count equal rows look like; freed by the next call, which the last test does not make. */
+/* The output of @count equal rows; the next call frees it, which the last test does not make. */
 static const char *written(enum rows_format format, bool scaled, const char *fields, int count)
 {
 	struct selection selection;
@@ -376,7 +376,7 @@ TEST(reasons_of_errors)
 	}
 }
 
-/* Whatever allocation fails, no part of a row is written. */
+/* After any failed allocation no part of a row is written. */
 TEST(rows_without_storage)
 {
 	static char long_name[2000];

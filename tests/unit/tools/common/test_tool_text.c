@@ -22,7 +22,7 @@ static void stop(void)
 
 CASE("tool text", NULL, stop);
 
-/* What the text is now; it is empty afterwards. */
+/* Returns the text and empties it. */
 static const char *taken(void)
 {
 	static char bytes[256];
@@ -168,7 +168,7 @@ static bool all_characters(const unsigned char *bytes, size_t len)
 	return false;
 }
 
-/* Of one to four bytes that begin with these two; the others are from both sides of each limit. */
+/* One to four bytes that begin with these two; the others lie on both sides of each limit. */
 static void expect_like_code_points(unsigned char first, unsigned char second)
 {
 	static const unsigned char rest[] = { 0x00, 0x7f, 0x80, 0xa5, 0xbf, 0xc0 };

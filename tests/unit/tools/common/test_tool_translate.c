@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where lines of a translated help are broken, and where the catalogue is looked for. */
+/* Line breaks in translated help, and the places where the catalogue is looked for. */
 #include <errno.h>
 #include <libintl.h>
 #include <limits.h>
@@ -148,7 +148,7 @@ TEST(nothing_without_a_catalogue)
 	ck_assert_ptr_null(getenv("ARGP_HELP_FMT"));
 }
 
-/* Where the program is, instead of where it is; NULL: not known. */
+/* The program's path for this test; NULL: not known. */
 static const char *own_path;
 
 ssize_t __wrap_readlink(const char *link, char *path, size_t size);
@@ -175,7 +175,7 @@ ssize_t __wrap_readlink(const char *link, char *path, size_t size)
 #define LIKE_AN_OPTION "ab-defghijklmnopqrstuvwxyzab"
 #define SIXTY "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefgh"
 
-/* What the catalogue has, in the order of the texts; the first one is its header. */
+/* The catalogue's entries in the order of the texts; the first one is its header. */
 static const char *const texts[][2] = {
 	{ "", "Content-Type: text/plain; charset=UTF-8\n" },
 	{ "All of it.", FORTY },
@@ -344,7 +344,7 @@ TEST(locale_that_there_is_none_of)
 	remove_folder();
 }
 
-/* What "tool --help" begins with. */
+/* The beginning of "tool --help". */
 static void ck_help(const struct command_line *line, const char *wanted)
 {
 	static bool flags[5];

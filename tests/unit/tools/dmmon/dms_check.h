@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of device-mapper statistics (tools/dmmon/dms_*) share. */
+/* Helpers of the tests of device-mapper statistics (tools/dmmon/dms_*). */
 #ifndef DMS_CHECK_H
 #define DMS_CHECK_H
 

@@ -142,7 +142,7 @@ TEST(times_that_wrapped)
 	ck_assert_double_nan(r.queue);
 }
 
-/* What 6.1 and 6.12 printed after five reads of a multipath device. */
+/* Output of 6.1 and 6.12 after five reads of a multipath device. */
 TEST(times_of_request_based_devices)
 {
 	memset(before, 0, sizeof(before));

@@ -111,7 +111,7 @@ TEST(regions)
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
 }
 
-/* What the region is refused for. */
+/* The reason for which the region is refused. */
 static const char *refused(const struct range *range)
 {
 	static char name[] = "vol";

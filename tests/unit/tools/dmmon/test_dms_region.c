@@ -67,7 +67,7 @@ TEST(regions_as_kernels_list_them)
 	dms_regions_free(&list);
 }
 
-/* What stands right behind a region is none of its options. */
+/* Text right behind a region is none of its options. */
 TEST(program_with_the_name_of_an_option)
 {
 	ck_assert_int_eq(read_list("0: 0+1 1 p a histogram:7\n1: 0+1 1 histogram:9 a\n"), 0);

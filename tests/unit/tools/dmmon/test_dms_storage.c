@@ -141,7 +141,7 @@ TEST(sectors_without_storage)
 	ck_assert(!right && sectors == 7);
 }
 
-/* Whatever is missing, the values are known not to be whole. */
+/* If anything is missing, the values are marked as incomplete. */
 TEST(latency_without_storage)
 {
 	static const uint64_t row[DMS_COUNTERS + 3] = { [DMS_COUNTERS] = 1 };

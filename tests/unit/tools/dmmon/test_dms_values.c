@@ -122,7 +122,7 @@ TEST(doubt)
 	ck_assert_str_eq(value("dmmon_busy_seconds_total{" AREA), "0.000031");
 }
 
-/* What 64 bits have no room for; I/Os under way below 0, as kernels count them at times. */
+/* Values too large for 64 bits; a negative number of I/Os in flight, as some kernels report. */
 TEST(extremes)
 {
 	struct dms_region r = { .id = 5, .length = 100, .step = 1 };

@@ -71,7 +71,7 @@ TEST(this_machine_alone)
 /* The error with which sockets of IPv6 fail, 0: none. */
 static int without_v6;
 
-/* What the kernel is asked for, in place of asking it; the call of this number fails with EACCES. */
+/* Records the system calls instead of making them; the call of this number fails with EACCES. */
 static struct {
 	bool on;
 	int fails, calls;
@@ -177,7 +177,7 @@ static int ask(const char *word, int fails)
 	return address_listen(word);
 }
 
-/* Of IPv6, in the order of RFC 4291; of IPv4 in the last four bytes. */
+/* IPv6 addresses in the order of RFC 4291; IPv4 addresses are in the last four bytes. */
 TEST(what_the_kernel_is_asked_for)
 {
 	static const struct {
@@ -223,7 +223,7 @@ TEST(what_the_kernel_is_asked_for)
 	}
 }
 
-/* Whatever fails: nothing stays open, and it is said why. */
+/* After any failure nothing stays open, and a message says why. */
 TEST(each_error)
 {
 	static const struct {

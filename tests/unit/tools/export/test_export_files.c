@@ -178,7 +178,7 @@ static int write_text(const char *words)
 	return textfile_write(path, &text);
 }
 
-/* Whoever has the old file open keeps it whole. */
+/* A reader that has the old file open still sees all of it. */
 TEST(textfile_is_replaced)
 {
 	char bytes[16] = "";
@@ -405,7 +405,7 @@ TEST(hashes_are_computed)
 	ck_assert_uint_eq(wiped, 2 * PASSWORD_MAX + sizeof(struct crypt_data));
 }
 
-/* What libcrypt gives instead of the hash is no hash. */
+/* An error token of libcrypt is not taken for a hash. */
 TEST(hashes_that_are_none)
 {
 	static char begin[] = "$2y$05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/I";
@@ -445,7 +445,7 @@ TEST(all_users)
 	ck_assert_mem_eq(&passwords, &none, sizeof(none));
 }
 
-/* What was right is remembered: without storage no hash can be computed. */
+/* A correct password is remembered: without storage no hash can be computed. */
 TEST(remembered_password)
 {
 	const char *text;

@@ -29,7 +29,7 @@
 #define CERTIFICATE "-----BEGIN CERTIFICATE-----\n"
 #define KEY "-----BEGIN PRIVATE KEY-----\n"
 
-/* What the library was asked for when it began. */
+/* The options with which the library was started. */
 static struct {
 	unsigned int flags, connections, of_one, seconds;
 	uint16_t port;
@@ -570,7 +570,7 @@ TEST(wrong_certificates)
 	ck_certificate(file(FIRST_FILE, "BEGIN-----"), "is no PEM file");
 }
 
-/* Of a file the first 64 KiB are looked at. */
+/* Only the first 64 KiB of a file are read. */
 TEST(longest_certificate)
 {
 	static const char begin[] = "-----BEGIN";
@@ -587,7 +587,7 @@ TEST(longest_certificate)
 	ck_assert_uint_eq(began.certificate_len, 65536);
 }
 
-/* Whatever allocation fails: one sentence, and nothing is left. */
+/* Any failing allocation gives one sentence, and leaks nothing. */
 TEST(without_storage)
 {
 	const struct http_options options = secret_options(file(FIRST_FILE, CERTIFICATE),
@@ -638,7 +638,7 @@ static void ck_answer(unsigned int code, const char *type, const char *body)
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><title>tool</title></head>" \
 	"<body><h1>tool</h1><p><a href=\"metrics\">Values</a></p></body></html>\n"
 
-/* How often each code was the answer: 200, 401, 404, 405, 500, 503. */
+/* The number of answers by code: 200, 401, 404, 405, 500, 503. */
 static void ck_answered(const unsigned int *wanted)
 {
 	static const unsigned int codes[] = { 200, 401, 404, 405, 500, 503 };
@@ -703,7 +703,7 @@ TEST(no_response)
 	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0, 0 });
 }
 
-/* Where the library keeps what a request has. */
+/* The library's storage for a request. */
 static void *requests[40];
 
 static enum MHD_Result ask_by(size_t number, const char *method, const char *url)
@@ -955,7 +955,7 @@ TEST(ended_connection)
 	close(pair[1]);
 }
 
-/* What the library wants; every half second as long as there is a connection. */
+/* The time-out that the library asks for: half a second while there is a connection. */
 TEST(timeouts)
 {
 	open_plain();

@@ -28,7 +28,7 @@
 #define S (1000 * MS)
 #define USAGE 9		/* no exit code of anybody else */
 
-/* What happened, a word each. */
+/* The events so far, a word each. */
 static char events[512];
 
 static void event(const char *word)
@@ -248,7 +248,7 @@ int __wrap_pthread_join(pthread_t which, void **result)
 	return 0;
 }
 
-/* What the thread waits for: each time that long, and then it is told to stop. */
+/* The thread waits that long each time; then it is told to stop. */
 static const int64_t *waits;
 static size_t wait_count, waits_done;
 static int waited_ms[16];
@@ -321,7 +321,7 @@ static void stop(void)
 
 CASE("export_life", start, stop);
 
-/* What is said while it opens, without the program's name. */
+/* The messages while it opens, without the program's name. */
 static const char *opened(const struct export_options *options, const struct export_source *of,
 			  int code)
 {
@@ -425,7 +425,7 @@ TEST(signals)
 	ck_assert_ptr_eq(signal(SIGPIPE, SIG_DFL), SIG_IGN);
 }
 
-/* What is not asked for is not opened, and has no values. */
+/* Outputs that were not asked for are not opened, and have no values. */
 TEST(each_alone)
 {
 	ck_assert_str_eq(opened(&to_file, &source, EXIT_PASS), "");
@@ -452,7 +452,7 @@ TEST(each_alone)
 	ck_events("join close-lines no-http ");
 }
 
-/* Where nothing but HTTP was asked for. */
+/* Only HTTP was asked for. */
 TEST(values_of_http)
 {
 	struct text out = { 0 };
@@ -572,7 +572,7 @@ TEST(intervals)
 	ck_events("tick write tick write ");
 }
 
-/* Whatever comes first. */
+/* The earlier of HTTP's time-out and 15 s. */
 TEST(timeouts)
 {
 	static const struct {
@@ -648,7 +648,7 @@ TEST(file_without_storage)
 	ck_events("");
 }
 
-/* Whatever does not open: its exit code, all else is closed, and no thread begins. */
+/* If an output does not open: its exit code, everything else is closed, no thread starts. */
 TEST(what_cannot_be_opened)
 {
 	lines_code = EXIT_USAGE;
@@ -731,7 +731,7 @@ TEST(options)
 	ck_assert_str_eq(exports->passwords, "P");
 }
 
-/* What a program says that these words end. */
+/* The output of a program that exits because of these words. */
 static const char *refused(const char *words)
 {
 	struct said said = said_begin(2);

@@ -17,7 +17,7 @@
 #include "storage_fails.h"
 #include "unit_test.h"
 
-/* Where the entries are that are not of clients. */
+/* Indexes of entries that are not clients'. */
 #define LISTEN JSON_LINES_CLIENTS
 #define WAKE (JSON_LINES_CLIENTS + 1)
 
@@ -160,7 +160,7 @@ static void stop(void)
 
 CASE("export_lines", start, stop);
 
-/* What there is to do now; if nothing, waits for something. */
+/* Does what can be done now, or waits if there is nothing. */
 static void run(void)
 {
 	struct pollfd fds[JSON_LINES_FDS];
@@ -410,7 +410,7 @@ TEST(stream)
 	close(fd);
 }
 
-/* What was given before the end is still sent; nothing stays open. */
+/* Lines given before the end are still sent; nothing stays open. */
 TEST(end)
 {
 	struct pollfd fds[JSON_LINES_FDS];
@@ -502,7 +502,7 @@ TEST(woken)
 	close(fd);
 }
 
-/* What is not said to be ready is left alone; what is ready no longer does no harm. */
+/* Descriptors not reported as ready are left alone; one that is no longer ready does no harm. */
 TEST(only_what_is_ready)
 {
 	struct pollfd fds[JSON_LINES_FDS];

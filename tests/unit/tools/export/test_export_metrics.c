@@ -129,7 +129,7 @@ TEST(decimals)
 	ck_assert_str_eq(value_of(written(METRICS_TEXT)), "9223372036854775807");
 }
 
-/* What a name may be is not up to us; what is no UTF-8 is shown, and a backslash stays one. */
+/* Names can be anything: bytes that are no UTF-8 are shown, and a backslash stays one. */
 TEST(labels)
 {
 	static const struct {
@@ -196,7 +196,7 @@ TEST(most_labels)
 			 "bare_seconds_sum 0.000000005\n");
 }
 
-/* Whatever allocation fails, the text is known not to be whole. */
+/* After any failed allocation the text is marked as incomplete. */
 TEST(without_storage)
 {
 	static const uint64_t bounds[] = { 1 }, counts[] = { 1, 2 };

@@ -301,7 +301,7 @@ TEST(devices)
 	ck_assert_uint_eq(f.left_out, 0);
 }
 
-/* Where CP does not fill in the count of 4 bytes, that of 2 counts, and wraps. */
+/* If CP does not fill in the 4-byte counter, the 2-byte one counts, and wraps. */
 TEST(devices_with_short_counts)
 {
 	sampled_device(260, 0x300, 0, 65000);
@@ -705,7 +705,7 @@ TEST(adding)
 	ck_assert_uint_eq(sum.time, 2);
 }
 
-/* What came behind the last interval: up to the last event of it, if it has one. */
+/* Data after the last interval reach up to their last event, if they have one. */
 TEST(end)
 {
 	activity_end(&f);
@@ -809,7 +809,7 @@ TEST(events_lost)
 	ck_assert_uint_eq(f.now.suspended, 77);
 }
 
-/* Of a set that is lost nothing is left but that it is missing. */
+/* Nothing remains of a lost set but the fact that it is missing. */
 TEST(tracks)
 {
 	static struct activity_track track;

@@ -286,7 +286,7 @@ TEST(frames)
 	ck_assert_mem_eq(frame(FRAME + 0x1000, 4096), whole, 4096);
 }
 
-/* Where no frames are given, records of the next frame, or of another element, still stand alone. */
+/* Without frames, records of the next frame or another element are still kept apart. */
 TEST(records_without_frames)
 {
 	queued("LINUX", FRAME);
@@ -323,7 +323,7 @@ TEST(keys)
 	ck_assert_int_eq(open("/", O_RDONLY), fd);
 }
 
-/* What is no record and no frame stays as it is. */
+/* Everything but records and frames stays as it is. */
 TEST(other_items)
 {
 	struct monrec_item element = { .kind = MONREC_ELEMENT }, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What monread export gives of a system's activity: each family, with its labels and unit. */
+/* The values that monread export gives: each family with its labels and unit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ TEST(what_was_read)
 	ck_has("monread_records_unused_total 46");
 }
 
-/* Of all buckets, and of the interval that has not ended. */
+/* Sums of all buckets and of the interval that has not ended. */
 TEST(all_intervals)
 {
 	activity.buckets = 2;
@@ -229,7 +229,7 @@ TEST(partition_and_its_load)
 	ck_assert_ptr_null(strstr(out.bytes, "processor=\"7\""));
 }
 
-/* Of all users, and of one of whom nothing else is known. */
+/* States of all users, and of one about whom nothing else is known. */
 TEST(states)
 {
 	static const char *const words[] = {

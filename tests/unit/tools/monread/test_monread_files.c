@@ -27,7 +27,7 @@ static uint8_t wanted[20 * MONREC_FRAME_SIZE];
 static size_t wanted_len;
 static const struct rotation never;
 
-/* Of main.c. */
+/* Stands in for main.c. */
 void complain_about(const char *what, int error)
 {
 	(void)what;
@@ -101,7 +101,7 @@ static void element(struct sink *sink, uint32_t begin, uint32_t len, uint8_t mad
 	put_be32(made + 8, begin + len - 1);
 }
 
-/* What an element has in a frame: these bytes, each its number. */
+/* An element's bytes in a frame: each has its number as value. */
 static void frame(struct sink *sink, uint32_t address, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++)

@@ -43,7 +43,7 @@ TEST(order)
 	}
 }
 
-/* What the reader gives is there until its next call only. */
+/* The reader's bytes are valid only until its next call. */
 TEST(copies)
 {
 	uint8_t bytes[24], interrupt[MONREC_INTERRUPT_SIZE];

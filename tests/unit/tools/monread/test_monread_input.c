@@ -90,7 +90,7 @@ static int64_t clock_us(void)
 	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
 }
 
-/* What is left of the limit is all of it but for the time that has passed; then there is none. */
+/* The remaining time is the limit minus the time that has passed; then it is 0. */
 TEST(limits_of_a_wait)
 {
 	static const int limits[] = { -1000000, -1, 999999, 5000, 60001, 86399999 };
@@ -479,7 +479,7 @@ TEST(signals_and_sets)
 	ck_assert_int_eq(input_signal(), SIGINT);
 }
 
-/* Of saved bytes 20 are looked at; they are given out all the same, and what came behind them. */
+/* The first 20 saved bytes are inspected, and are still given out with those behind them. */
 TEST(looking_ahead)
 {
 	static const char *const texts[] = {

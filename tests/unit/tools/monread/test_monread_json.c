@@ -43,7 +43,7 @@ TEST(nothing)
 	ck_line("{\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":[]}");
 }
 
-/* What has been found since the line before, of all and of each user, in the order of places. */
+/* States found since the previous line, of all users and of each, in the order of entries. */
 TEST(waits)
 {
 	struct user_activity *first = user(0, "FIRST"), *last = user(ACTIVITY_USERS - 1, "LAST");
@@ -118,7 +118,7 @@ TEST(volumes_without_time)
 		"{\"device\":\"0000\",\"slots\":0,\"slots-used\":0}]}");
 }
 
-/* Of the time since the line before. */
+/* Values of the time since the previous line. */
 TEST(processors)
 {
 	before.cpu[0] = (struct cpu_activity){ .users = 50, .system = 10, .elapsed = 100 };

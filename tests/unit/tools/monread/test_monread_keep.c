@@ -111,7 +111,7 @@ TEST(patches)
 	ck_assert_int_eq(keep_close(&keep), 0);
 }
 
-/* What was in the file goes; its mode does not. */
+/* The file's contents are replaced; its mode stays. */
 TEST(file_that_is_there)
 {
 	struct stat status;

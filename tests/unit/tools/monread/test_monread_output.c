@@ -30,7 +30,7 @@ static uint8_t bytes[400];
 static struct monrec_item item;
 static char complaints[200];
 
-/* Of main.c. */
+/* Stands in for main.c. */
 void complain_about(const char *what, int error)
 {
 	const size_t len = strlen(complaints);
@@ -83,7 +83,7 @@ static void element(uint8_t type, uint16_t domains)
 						.start = 0x9000000, .end = 0x9000fff };
 }
 
-/* What has been written is written over. */
+/* Earlier output is overwritten. */
 static void again(void)
 {
 	fflush(out);
@@ -390,7 +390,7 @@ TEST(json_of_applications)
 	json_decref(wanted);
 }
 
-/* What cannot be written is told by -1, whatever the item. */
+/* A failed write returns -1, whatever the item. */
 TEST(outputs_that_cannot_be_written)
 {
 	show.out = fopen("/dev/full", "w");

@@ -20,7 +20,7 @@
 #define MIDNIGHT ((UINT64_C(2208988800) + 1772409600) * TOD_SECOND)
 #define AT(seconds) (MIDNIGHT + (seconds) * TOD_SECOND)
 
-/* Of main.c. */
+/* Stands in for main.c. */
 void complain_about(const char *what, int error)
 {
 	(void)what;
@@ -99,7 +99,7 @@ static unsigned int count(const char *part)
 #define has(part) ck_assert_msg(count(part) == 1, "%u of %s in\n%.4000s", count(part), part, text)
 #define has_not(part) ck_assert_msg(count(part) == 0, "%s in\n%.4000s", part, text)
 
-/* What is begun is ended. */
+/* Every element that is begun is ended. */
 static void finish(FILE *out)
 {
 	static const char *const tags[] = {
@@ -540,7 +540,7 @@ static void page(void)
 	finish(out);
 }
 
-/* What is said of all of it; numbers of a second, and of each type of processor. */
+/* The summary: rates, and values of each type of processor. */
 TEST(whole_page)
 {
 	struct bucket *one;

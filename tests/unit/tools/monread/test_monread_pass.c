@@ -29,7 +29,7 @@ static struct sinks sinks;
 static struct tally tally;
 static char complaints[400];
 
-/* Of main.c. */
+/* Stands in for main.c. */
 void complain_about(const char *what, int error)
 {
 	const size_t len = strlen(complaints);
@@ -37,7 +37,7 @@ void complain_about(const char *what, int error)
 	snprintf(complaints + len, sizeof(complaints) - len, "%s: %s\n", what, strerror(error));
 }
 
-/* What reading gives, step by step; then that there is no device any more. */
+/* Results of reading, step by step; then the device is gone. */
 struct step {
 	const uint8_t *bytes;	/* NULL: an error or an end */
 	ssize_t ret;
@@ -267,7 +267,7 @@ static void add(struct sink *sink)
 	ck_assert(sinks_add(&sinks, sink, "output"));
 }
 
-/* Of saved bytes each element is a set of its own; of the device it is not. */
+/* In saved bytes each element is a set of its own; in those of the device it is not. */
 TEST(elements_of_saved_bytes)
 {
 	static const struct step two[] = { ALL(good), ALL(good), END };
@@ -293,7 +293,7 @@ TEST(frames_if_an_output_wants_them)
 	ck_assert_str_eq(noted, "SERFe");
 }
 
-/* That of the index, where it has one. */
+/* The index's set, if it has one. */
 TEST(interruptions_of_an_index)
 {
 	static const struct step one[] = { ALL(good), END };
@@ -338,7 +338,7 @@ TEST(waits)
 	ck_assert_uint_eq(tally.sets, 1);
 }
 
-/* What comes behind as many sets as were asked for is not read; lost ones count. */
+/* Reading ends after the requested number of sets; lost sets count. */
 TEST(as_many_sets_as_asked_for)
 {
 	for (unsigned int sets = 1; sets <= 4; sets++) {
@@ -471,7 +471,7 @@ TEST(exit_codes)
 	ck_assert_str_eq(complained(), "data: Connection timed out\n");
 }
 
-/* Where nothing is printed and no output is left there is nothing to read on for. */
+/* Reading stops if nothing is printed and no output is left. */
 TEST(outputs_that_fail)
 {
 	static const struct step two[] = { ALL(good), END, ALL(good), END };
@@ -497,7 +497,7 @@ TEST(outputs_that_fail)
 	ck_assert_uint_eq(tally.sets, 2);
 }
 
-/* Whatever the place at which the disk is full: what is printed ends with a set. */
+/* The output ends with a whole set, wherever the disk becomes full. */
 TEST(full_disk)
 {
 	static const char set[] = "set 1\n" ELEMENT_TEXT RECORD_TEXT "  complete\n";

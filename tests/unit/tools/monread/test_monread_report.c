@@ -26,7 +26,7 @@ static struct thresholds thresholds;
 static uint8_t bytes[600];
 static struct monrec_item item;
 
-/* Of main.c. */
+/* Stands in for main.c. */
 void complain_about(const char *what, int error)
 {
 	(void)what;
@@ -328,7 +328,7 @@ TEST(responses_of_samples)
 	ck_row(2, "2000|10|0.1|0.2|0.77|D6R3");
 }
 
-/* Of some devices it is not known what they did: so it is not of all. */
+/* If the I/Os of some devices are unknown, so is the sum of all. */
 TEST(responses_without_a_layout)
 {
 	device(60, 0x1000, 100);

@@ -180,7 +180,7 @@ TEST(logon_by_event)
 	ck_user("OLD", 0, 0, 0);
 }
 
-/* Whoever was not in a complete sample was away, or not monitored: nothing is known until then. */
+/* A user that a complete sample lacks was away or not monitored: nothing is known until then. */
 TEST(absent)
 {
 	activity_of("A", 0, 60, 0, 100, 50);

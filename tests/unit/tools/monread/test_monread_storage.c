@@ -19,7 +19,7 @@
 static char path[96], inner[128];
 static uint8_t bytes[100];
 
-/* Of main.c. */
+/* Stands in for main.c. */
 static char complaint[32];
 static int complained;
 
@@ -174,7 +174,7 @@ TEST(a_file)
 	unlink(path);
 }
 
-/* What an exporter needs: it is there whole, or there is none, and a sentence says so. */
+/* An exporter is complete, or there is none and a sentence says so. */
 TEST(an_exporter)
 {
 	struct options options = { .exports = EXPORT_OPTIONS_DEFAULT };

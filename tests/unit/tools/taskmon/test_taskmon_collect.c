@@ -376,7 +376,7 @@ TEST(collector_from_any_storage)
 	collector_free(&fresh);
 }
 
-/* What is not understood of all messages is counted. */
+/* Messages that are not understood are counted. */
 TEST(messages_in_part)
 {
 	/* An attribute of a type that is not ours; then one that says it is longer than it is. */
@@ -460,7 +460,7 @@ static ssize_t write_or_fail(void *context, const char *bytes, size_t size)
 	return 0;
 }
 
-/* Where a write fails the frame ends. */
+/* A frame ends where a write fails. */
 TEST(recording_to_a_file_that_fails)
 {
 	static const uint8_t payload[5] = { 1, 2, 3, 4, 5 };
@@ -520,7 +520,7 @@ TEST(recording_that_fails_stays_so)
 	collector.recording = NULL;
 }
 
-/* What the summary says on standard error; it returns what was lost. */
+/* Checks the summary on standard error; returns the number of lost messages. */
 static const char *summary_as(enum rows_format format, uint64_t *lost)
 {
 	struct said said = said_begin(2);

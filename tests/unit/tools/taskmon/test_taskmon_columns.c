@@ -32,7 +32,7 @@ static void stop(void)
 
 CASE("columns of taskmon top", start, stop);
 
-/* What was put into @now is there at this second. */
+/* Makes the contents of @now those of this second. */
 static void look(uint64_t second)
 {
 	now.time_ns = second * SECOND;
@@ -49,7 +49,7 @@ static struct snapshot_task *new_process(const char *comm)
 	return put_task(&now, 4321, 1, comm);
 }
 
-/* What a terminal or a file would get of what is shown, with all columns. */
+/* The output for a terminal or a file, with all columns. */
 static const char *table(enum rows_format format, bool scaled)
 {
 	struct selection all = { .columns = top_columns, .count = TOP_COLUMNS };
@@ -200,7 +200,7 @@ TEST(widths_of_columns)
 			      top_columns[cases[i].column].name);
 }
 
-/* Of a sum: how many tasks it is of, but no number and no state. */
+/* A sum has a number of tasks, but no ID and no state. */
 TEST(sums_have_no_number)
 {
 	set(&put_task(&now, 10, 1, "a")->record.stats, STATS_UID, 4294967290);

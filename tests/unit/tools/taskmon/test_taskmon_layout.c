@@ -274,7 +274,7 @@ TEST(layouts_of_versions)
 		ck_assert_msg(stats_layout_of(c[i].version, c[i].size) == c[i].layout, "%zu", i);
 }
 
-/* Whatever is cut off is absent, and nothing else changes. */
+/* Members that are cut off are absent, and nothing else changes. */
 TEST_LOOP(each_length, 0, VERSIONS)
 {
 	uint8_t *whole = synthetic(versions[_i].size, versions[_i].version, STATS_OWN_ORDER);
@@ -336,7 +336,7 @@ TEST(odd_values)
 	ck_assert_int_eq((int64_t)stats.value[STATS_NICE], -20);
 }
 
-/* Of a task that has exited the kernel says nothing but the version. */
+/* For a task that has exited, the kernel sends nothing but the version. */
 TEST(sums_of_processes)
 {
 	struct stats stats = { .value = { [STATS_VERSION] = 13 } };

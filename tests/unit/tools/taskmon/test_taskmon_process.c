@@ -162,7 +162,7 @@ TEST(without_files)
 	ck_value(STATS_UTIME, 31000);
 }
 
-/* Of its only task, which has exited and is not waited for, the kernel has no sums. */
+/* The kernel has no sums of an only task that has exited and is not waited for. */
 TEST(process_that_has_exited)
 {
 	memset(&known.sums, 0, sizeof(known.sums));
@@ -296,7 +296,7 @@ static bool message_knows_waits(struct stats_record *record, uint64_t second, ui
 	return record->stats.present[STATS_BLKIO_DELAY];
 }
 
-/* Of a task that has lived for so long, and began in that second of the clock (0: it does not say). */
+/* A task that has lived for so long, and began in that second of the clock (0: unknown). */
 static bool task_knows_waits(uint64_t second, uint64_t lived, uint64_t began, uint64_t wait)
 {
 	struct stats_record record = { .kind = STATS_TASK };
@@ -341,7 +341,7 @@ TEST(waits_of_processes_that_have_exited)
 	ck_assert(!message_knows_waits(&record, 110, 0));
 }
 
-/* Whoever began before it was off lacks some, though it has others. */
+/* A task that began before accounting was off lacks some values, though it has others. */
 TEST(waits_of_who_lived_while_it_was_off)
 {
 	begin_accounting(DELAYACCT_SINCE_BOOT, 10 * SECOND);

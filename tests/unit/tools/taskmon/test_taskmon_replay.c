@@ -115,7 +115,7 @@ TEST(whole_recording)
 	ck_assert_str_eq(errors, expected);
 }
 
-/* What came before is shown, and the summary, too. */
+/* Earlier records and the summary are shown. */
 TEST(recording_that_was_cut_off)
 {
 	ck_assert_int_eq(truncate(path, 96 + 32 + 84 + 4 + 32 + 10), 0);
@@ -191,7 +191,7 @@ static void record_switched(uint32_t off, uint32_t on)
 	fclose(file);
 }
 
-/* What was not counted is not 0, as it was not when it was recorded. */
+/* A value that was not counted is not shown as 0, neither live nor from a recording. */
 TEST(accounting_that_was_switched)
 {
 	fields = "id,blkio_delay_ns";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a record is shown, and what is not known rather than 0; units of columns. */
+/* Shown values of a record, unknown ones instead of 0, and units of columns. */
 #include <string.h>
 
 #include "row.h"
@@ -274,7 +274,7 @@ TEST(what_lives_in_an_interval)
 	ck_assert_str_eq(shown_living("kind,status", &record, &more), "command,");
 }
 
-/* What a terminal shows of the status and the signal, in colors. */
+/* The status and the signal in colors on a terminal. */
 static const char *colors(struct stats_record *record, uint64_t status)
 {
 	struct selection selection;

@@ -29,7 +29,7 @@ static int master, slave;
 static struct seen seen;
 static struct termios before;
 
-/* What the child does. */
+/* The child's actions. */
 static struct {
 	uint64_t interval_ns, intervals;
 	unsigned int fails_at;	/* this look, from 1; 0: none */

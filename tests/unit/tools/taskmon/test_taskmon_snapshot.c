@@ -208,7 +208,7 @@ TEST(kinds_and_numbers)
 	ck_assert_ptr_null(snapshot_find(&now, STATS_PROCESS, 8));
 }
 
-/* Of what a process has once its first task tells, wherever that is. */
+/* Values of the whole process come from its first task, wherever that is. */
 TEST(a_process_is_as_its_first_task)
 {
 	for (uint32_t id = 19; id <= 21; id++) {
@@ -251,7 +251,7 @@ TEST(a_process_is_as_its_first_task)
 	}
 }
 
-/* Of two tasks' states that which says more; what is not known says nothing. */
+/* The more telling of two tasks' states wins; an unknown one says nothing. */
 TEST(states_of_a_process)
 {
 	static const char states[] = "RDSIWtTZX?";
@@ -358,7 +358,7 @@ TEST(filters)
 	ck_assert_str_eq(wanted((struct filter){ .tree = 20, .cgroup = "/user.slice/a" }), "21");
 }
 
-/* Those with the most first; @context: a flag that turns it round. */
+/* Sorts by the most first; @context: a flag that reverses the order. */
 static int most_first(const struct snapshot_task *a, const struct snapshot_task *b,
 		      const void *context)
 {
@@ -524,7 +524,7 @@ TEST(cgroup_of_a_task)
 	ck_assert_ptr_null(cgroup_of("nonsense\n:\n"));
 }
 
-/* What one option makes of @options. */
+/* Sets @options by one option. */
 static error_t parse(unsigned int flags, const char *word, struct wanted *options)
 {
 	static const struct option_part parts[] = { { &wanted_options, 0, .group = 1 }, { 0 } };

@@ -110,7 +110,7 @@ static int show_all(struct top *top, struct text *screen)
 	return ret;
 }
 
-/* Of a sum that has both a name and a cgroup, and of the table of sums. */
+/* A sum with both a name and a cgroup, and the table of sums. */
 TEST(copies_without_storage)
 {
 	struct snapshot_task task = { .process = 1, .name = strdup("/n"), .cgroup = strdup("/c") };

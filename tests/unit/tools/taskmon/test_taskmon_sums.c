@@ -161,7 +161,7 @@ static bool lives(uint32_t process, char name[STATS_COMM_MAX + 1])
 	return process == 10;
 }
 
-/* Whatever its threads are called: of who lives, and of who exits before or after its first thread. */
+/* Threads with other names: living ones, and those that exit before or after the first thread. */
 TEST(threads_count_for_their_program)
 {
 	sums.program_of = lives;
@@ -233,7 +233,7 @@ TEST(by_user)
 	ck_assert_ptr_null(strstr(out.bytes, "command"));
 }
 
-/* Whatever programs call themselves, there is a limit, and nothing is lost. */
+/* The number of program names is limited, and nothing is lost. */
 TEST(more_than_there_is_room_for)
 {
 	char name[STATS_COMM_MAX];
@@ -327,7 +327,7 @@ TEST(losses_before_the_end)
 	ck_has(out.bytes, "taskmon_buffer_overflows_total 3");
 }
 
-/* What is not known of one task is left out of the sum, and its task counted. */
+/* A value that is unknown for a task is left out of the sum, and the task is counted. */
 TEST(delays_that_are_not_accounted)
 {
 	struct stats_record old = task("sh", 0), new = task("sh", 0);

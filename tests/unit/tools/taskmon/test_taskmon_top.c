@@ -238,7 +238,7 @@ TEST(totals_are_of_all_tasks)
 			 "2 tasks in all: CPU 100.0 %, read 2.00 KiB/s, write 1.00 MiB/s");
 }
 
-/* Of whose I/O may not be read, as of another user's, the totals say that they lack it. */
+/* Totals say that they lack the I/O of tasks whose I/O may not be read, like another user's. */
 TEST(totals_say_what_they_lack)
 {
 	struct snapshot now = { .time_ns = 5 * SECOND };
@@ -418,7 +418,7 @@ TEST(keys_add_up_and_make_a_forest)
 	ck_assert_int_eq(top.wanted.by, BY_PROCESS);
 }
 
-/* Of root there are two tasks, of the other user three. */
+/* Root has two tasks, the other user three. */
 TEST(sorted_by_tasks)
 {
 	struct snapshot now = { .time_ns = 5 * SECOND };
@@ -577,7 +577,7 @@ TEST(each_way_to_scroll)
 	top.shown.count = all;
 }
 
-/* What is sorted by is a column that is shown. */
+/* The sort column is a column that is shown. */
 TEST(order_stays_where_its_column_does)
 {
 	static const struct {
@@ -644,7 +644,7 @@ TEST(order_stays_where_its_column_does)
 	}
 }
 
-/* What keys can change, after one key. */
+/* The settings that keys can change, after one key. */
 struct state {
 	int key;
 	enum top_action action;

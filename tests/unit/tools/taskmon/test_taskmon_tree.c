@@ -79,7 +79,7 @@ static void exits(uint32_t pid, uint32_t parent, uint64_t used)
 	task_exits(pid, parent, true, used);
 }
 
-/* Of tasks below the root; @unknown: more may be. */
+/* The tasks below the root; @unknown: there may be more. */
 static void expect_with(uint64_t tasks, uint64_t used, uint64_t most, uint64_t unknown)
 {
 	struct stats_record sum = { 0 };

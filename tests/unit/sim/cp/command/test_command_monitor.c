@@ -164,7 +164,7 @@ static const char *const listed[] = {
 	"USER",
 };
 
-/* Of those that can be enabled, this one is; NULL: none is. */
+/* The domain @name is enabled, of those that can be; NULL: none is. */
 static void ck_enabled(bool event, const char *name)
 {
 	const char *reply = run_as(CPCMD_GUEST, event ? "Q MON EVENT" : "Q MON SAMPLE", 0);

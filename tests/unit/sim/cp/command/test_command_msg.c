@@ -85,7 +85,7 @@ TEST(by_a_peer)
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 0);
 }
 
-/* What acts on a virtual machine acts on the issuer's, and a peer has none. */
+/* Commands for a virtual machine act on the issuer's, and a peer has none. */
 TEST_LOOP(a_peer_has_no_machine, 0, 9)
 {
 	static const struct { const char *text; int rc; const char *reply; } machine[] = {

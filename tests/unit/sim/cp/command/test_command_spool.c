@@ -2,7 +2,7 @@
 /* SPOOL, CLOSE, TAG, PURGE, ORDER, CHANGE, TRANSFER, LINK, QUERY of files: what each does. */
 #include "spool_check.h"
 
-/* Of 12/15 13:24:57, when the fixture's clock stands. */
+/* 12/15 13:24:57, the time of the fixture's clock. */
 #define ALL_HEAD "ORIGINID FILE CLASS RECORDS  CPY HOLD DATE  TIME     NAME      TYPE     DIST\n"
 #define FILE_A "OPERATOR 0001 A PUN 00000001 001 NONE 12/15 13:24:57 A         TEXT     LINUX001\n"
 #define FILE_B "OPERATOR 0002 B PUN 00000001 001 USER 12/15 13:24:57 B         TEXT     LINUX001\n"
@@ -27,7 +27,7 @@ TEST(query)
 	ck_operator("Q R ALL", 0, "NO RDR FILES\n");
 }
 
-/* Where vmur of s390-tools 2.16 takes class, hold status, name and type from. */
+/* The columns from which vmur of s390-tools 2.16 takes class, hold status, name and type. */
 TEST(columns)
 {
 	const char *reply;
@@ -192,7 +192,7 @@ TEST(close_to)
 	ck_guest("SPOOL D NOCONT\nCLOSE D PURGE\nPURGE PUN ALL", 0, "0001 FILE PURGED\n");
 }
 
-/* Of the answer Linux' vmur reads whether there is such a user. */
+/* Linux' vmur reads from the answer whether the user exists. */
 TEST(link)
 {
 	ck_guest("LINK OPERATOR", 22,

@@ -76,7 +76,7 @@ TEST(only_whole_lines_are_stored)
 	ck_assert_uint_eq(fx.gr[5], 19);
 }
 
-/* What a longer response has left behind the end of this one is nobody's. */
+/* Bytes of a longer response remain behind the end of this one. */
 TEST(response_after_a_longer_one)
 {
 	ck_cc(respond("QUERY USERID\nQUERY USERID\nQUERY USERID", BUFFER, 1024), 0);

@@ -107,7 +107,7 @@ TEST(every_field_of_a_block)
 	ck_block(0x40, 0x41, 2, 132, 9, "BIN7");
 }
 
-/* Of another century, and with numbers of one digit. */
+/* A date in another century, with numbers of one digit. */
 TEST(dates_in_a_block)
 {
 	/* 2000-01-02 03:04:05: 36525 days after 1900-01-01, in units of which 4096 are 1 us. */
@@ -182,7 +182,7 @@ TEST(a_page_of_records)
 	ck_cc(read_page(READER), 1);
 }
 
-/* Of Linux' read(): position by page, read to the end, position behind the last page. */
+/* The calls of Linux' read(): position by page, read to the end, position behind the last page. */
 TEST(pages_by_number)
 {
 	static char cards[50 * 80 + 1];

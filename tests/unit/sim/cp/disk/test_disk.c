@@ -181,7 +181,7 @@ TEST(a_disk_that_is_read_only)
 	ck_assert(info_of(1).read_only && !info_of(0).read_only);
 }
 
-/* What is wrong with an entry: a byte of it, and the status. */
+/* A mistake in an entry: the byte that makes it, and the resulting status. */
 static const struct {
 	uint8_t type;
 	unsigned int offset;

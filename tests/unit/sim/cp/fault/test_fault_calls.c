@@ -362,7 +362,7 @@ TEST(nothing_to_sever)
 	ck_assert_ptr_null(fx_take(0));
 }
 
-/* What may name a path does so by a flag; without it the field may have anything. */
+/* Functions that may name a path have a flag for it; without the flag the field is ignored. */
 TEST_LOOP(path_that_is_not_named, 0, 4)
 {
 	static const struct { enum fault_point point; uint32_t function; uint8_t cc; } calls[] = {

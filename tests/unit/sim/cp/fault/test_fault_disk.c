@@ -163,7 +163,7 @@ TEST_LOOP(every_kind, 0, pairs_of(prefixes))
 	}
 }
 
-/* What is wrong with the data's place shows although nothing is read. */
+/* A bad data address is reported although nothing is read. */
 TEST(dropped_block_without_a_place)
 {
 	established(DISK, 512);

@@ -125,7 +125,7 @@ static const struct scenario {
 				 IPUSER },
 };
 
-/* What the guest is told in the end: 40 bytes each, as the peer's notes. */
+/* The interruptions that the guest gets: 40 bytes each, like the peer's notes. */
 static void take_all(struct note *to)
 {
 	const uint8_t *bytes;
@@ -263,7 +263,7 @@ TEST(copies_count)
 	ck_assert_ptr_null(fx_take(0));
 }
 
-/* What comes out at the same time comes in the order in which it was held back. */
+/* Events that are released together come in the order in which they were held back. */
 TEST(several_held_back)
 {
 	for (unsigned int n = 1; n <= 2; n++) {

@@ -34,7 +34,7 @@ static struct cp_result call_device(void)
 	return fx_diag(2, 0, 0x210);
 }
 
-/* Of DIAGNOSE, which stores 16 bytes or more at @at, among them one at @witness that is not 0. */
+/* A DIAGNOSE that stores at least 16 bytes at @at; the byte at @witness is not 0. */
 static void ck_code(int i, struct cp_result (*call)(void), uint8_t success, uint64_t at,
 		    unsigned int witness)
 {

@@ -348,7 +348,7 @@ TEST(names_that_begin_alike)
 	ck_assert_ptr_null(hmc_file(fx.cp, 5));
 }
 
-/* What query-hmc says, from the beginning on. */
+/* Checks the beginning of query-hmc's answer. */
 TEST(what_is_known_of_the_drive)
 {
 	struct hmc_info info = hmc_info(fx.cp);
@@ -606,7 +606,7 @@ TEST(saved_and_loaded)
 	ck_list(9, 9);
 }
 
-/* What the drive had before is no part of what is loaded. */
+/* Loading leaves nothing of what the drive had before. */
 TEST(loaded_over_more_files)
 {
 	uint8_t *image;
@@ -640,7 +640,7 @@ static uint8_t *request_image(size_t *len, size_t *at)
 	return image;
 }
 
-/* Of the request: offset in the image, bytes, what is there, and what cannot be there. */
+/* Offsets of a request's members in the image, with their lengths. */
 enum {
 	REQUEST_FUNCTION = 0,	/* 1 */
 	REQUEST_CPU = 1,	/* 2 */
@@ -852,7 +852,7 @@ static void plain_page(void *opaque, uint64_t addr, bool out)
 	(void)out;
 }
 
-/* Of an emulator that writes no trace, and can or cannot present the interruption. */
+/* A host that writes no trace, and can or cannot present the interruption. */
 static struct cp *plain_cp(bool external)
 {
 	const struct cp_host host = {
@@ -874,7 +874,7 @@ static struct cp_result plain_diag(struct cp *cp, uint64_t gr[16])
 	return cp_diagnose(cp, &insn, 2, 4, 0x2c4);
 }
 
-/* What a request leaves does not depend on a trace; without the interruption there is no drive. */
+/* A request has the same effect without a trace; without the interruption there is no drive. */
 TEST(emulators_without_trace_and_without_interruption)
 {
 	uint64_t gr[16] = { [2] = LIST, [4] = GET };

@@ -141,7 +141,7 @@ TEST(own_buffer_is_bad)
 }
 
 /* The CP does not store into a shared segment for the guest. */
-/* Where nothing moves, no address is looked at: neither the sender's nor the receiver's. */
+/* If no data move, CP checks neither the sender's nor the receiver's address. */
 TEST(nothing_needs_no_storage)
 {
 	struct iucv_parm q = { 0 };

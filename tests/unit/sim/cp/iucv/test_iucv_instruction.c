@@ -83,7 +83,7 @@ TEST(unknown_function)
 	ck_rc(guest(0xffffffff), IUCV_INVALID_FUNCTION);
 }
 
-/* Whatever the list says, no function may do more than answer. */
+/* No function does more than answer, whatever the list contains. */
 TEST(all_ones)
 {
 	fx_declare(0);
@@ -242,7 +242,7 @@ TEST(fault_limit)
 	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 200);
 }
 
-/* Of a limit of 0 a path has one message, whoever connects to whom. */
+/* With a limit of 0 a path has one message, whoever connects to whom. */
 TEST(fault_limit_of_nothing)
 {
 	struct iucv_parm q = { .vmid = "LINUX001", .msglim = 9 };

@@ -93,7 +93,7 @@ TEST_LOOP(encoded, 0, IMAGES)
 			      images[_i].type, i, image[i], wanted[i]);
 }
 
-/* What comes back is what was stored, and nothing else. */
+/* The stored bytes come back, and nothing else. */
 TEST_LOOP(decoded, 0, IMAGES)
 {
 	const enum iucv_type type = images[_i].type;
@@ -154,7 +154,7 @@ TEST(decoded_type)
 	}
 }
 
-/* Of what its type does not have nothing is taken, whatever a corrupted image has there. */
+/* Members that the type does not have are ignored, whatever a corrupted image has there. */
 TEST(decoded_corrupted)
 {
 	for (enum iucv_type type = IUCV_SEVERED; type <= IUCV_PATH_RESUMED; type++) {
@@ -178,7 +178,7 @@ TEST(decoded_corrupted)
 #define WORD(offset) (AT(offset) << 24 | AT((offset) + 1) << 16 | AT((offset) + 2) << 8 | \
 		      AT((offset) + 3))
 
-/* What a function takes from its list, by the forms that Linux fills in. */
+/* The fields that a function takes from its list, in the forms that Linux fills in. */
 enum taken {
 	USERS = 1,		/* IPVMID, IPTARGET */
 	LIMIT = 2,

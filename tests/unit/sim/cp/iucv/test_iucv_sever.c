@@ -88,7 +88,7 @@ TEST(sever_all)
 	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->ipuser[0], 0xee);
 }
 
-/* What the guest had sent is lost; it can still ask what became of it. */
+/* The guest's messages are lost, but it can still ask what became of them. */
 TEST(sever_ends_messages)
 {
 	uint16_t path = open_path(&a, 0, 0, 0);

@@ -222,7 +222,7 @@ TEST_LOOP(every_state, 0, STEPS)
 	free(trace);
 }
 
-/* What waits for a peer waits for its owner; the answer came with the image. */
+/* An event for a peer waits for the peer's owner; the answer came with the image. */
 TEST(answer_in_the_image)
 {
 	const struct iucv_event *e;
@@ -319,7 +319,7 @@ TEST(masks_without_a_buffer)
 	free(saved.data);
 }
 
-/* Of a message of the guest's: where each member of its block lies behind the target class. */
+/* Offsets of the members of a guest's message block, counted from the target class. */
 enum { AT_FLAGS = 24, AT_CPU = 27, AT_BUFFER_HOST = 37, AT_BUFFER_LEN = 43, AT_ANSWER_HOST = 47,
        AT_ANSWER_LEN = 53 };
 
@@ -333,7 +333,7 @@ static uint8_t *message_block(const struct state *saved)
 	return block;
 }
 
-/* What SEND refuses no image has: 8 MiB is the most. */
+/* An image cannot have a length that SEND refuses: 8 MiB is the most. */
 TEST(longest_message)
 {
 	static const size_t at[] = { AT_BUFFER_LEN, AT_ANSWER_LEN };
@@ -402,7 +402,7 @@ TEST(more_messages_than_the_limit)
 	free(saved.data);
 }
 
-/* Whoever connects can send at least one message, before and after the path is accepted. */
+/* The connecting side can send at least one message, before and after the path is accepted. */
 TEST_LOOP(path_without_messages, 0, 2)
 {
 	static const uint8_t given[] = { 0x3, 0x78 };
@@ -464,7 +464,7 @@ TEST_LOOP(message_on_no_list, 0, 2)
 	free(saved.data);
 }
 
-/* Of an event that waits: kind, type, sequence number, what damages it, and what it is about. */
+/* A waiting event: kind, type, sequence number, the damage, and its subject. */
 enum { AT_KIND = 0, AT_TYPE = 1, AT_SEQ = 2, AT_DAMAGE = 10, AT_KEY = 12 };
 
 /* The event with this number; the last event's stands at the beginning of the image, too. */

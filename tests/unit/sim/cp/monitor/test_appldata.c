@@ -230,7 +230,7 @@ TEST(limit)
 	ck_appldata(records - 1, 2, 1, DC_DATA + 0x1000, 8);
 }
 
-/* What is too much for the sample area is lost as a whole, and counted. */
+/* A set that is too large for the sample area is lost as a whole, and counted. */
 TEST(more_than_the_area)
 {
 	struct peer *p = record_both();
@@ -303,7 +303,7 @@ TEST(configuration)
 	ck_assert_uint_eq(count_records(10, 2), 0);
 }
 
-/* Who waits for configuration gets a new buffer with it, and loses nothing. */
+/* A user that waits for configuration gets a new buffer with it, and loses nothing. */
 TEST(configuration_that_waits)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 1);
@@ -509,7 +509,7 @@ TEST(saved_and_loaded)
 				     "USERID - LINUX001\n"));
 }
 
-/* Where an image has a declared buffer: from "APPL" on, after the count. */
+/* Offsets of a declared buffer in an image, from "APPL" on, after the count. */
 enum { SAVED_COUNT = 4, SAVED_ADDRESS = 8 + 16, SAVED_LENGTH = 8 + 24, SAVED_KIND = 8 + 26,
        SAVED_SIZE = 16 + 8 + 2 + 1 + 8 };
 

@@ -359,7 +359,7 @@ TEST(guest)
 	ck_assert_ptr_null(fx_take(0));
 }
 
-/* What users send to the service is rejected. */
+/* The service rejects messages that users send to it. */
 TEST(messages_to_monitor)
 {
 	struct peer *p = peer_user(0, WANT_BOTH, 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What configuration and sample sets contain. */
+/* The contents of configuration and sample sets. */
 #include "monitor_records.h"
 #include "random.h"
 #include "zvmlab/command.h"
@@ -95,7 +95,7 @@ TEST(sample_records)
 	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + MCE_DOMAINS), 0xde80);
 }
 
-/* What is counted in samples; the names are those of z/VM 5.3. */
+/* Counters in samples; the names are those of z/VM 5.3. */
 static const struct { unsigned int domain, number, offset, bytes; } counters[] = {
 	{ 0, 1, 28, 4 },	/* PLSDIAGT */
 	{ 0, 1, 36, 4 },	/* PLSEXTNX */
@@ -184,7 +184,7 @@ TEST(activity_follows_from_the_seed)
 	}
 }
 
-/* What a field of a record has: a number; its record's number; a name; what is counted. */
+/* Kinds of fields: a number; the record's number; a name; a counter. */
 enum has { NUMBER, PLACE, NAME, SYSTEM, COUNTED };
 
 struct field {

@@ -371,7 +371,7 @@ TEST(numbers_of_blocks)
 	}
 }
 
-/* What D1R12 fills to the last byte of a frame takes no other frame. */
+/* A D1R12 that ends with the last byte of a frame takes no other frame. */
 TEST_LOOP(suspended_at_the_end_of_a_frame, 0, 3)
 {
 	struct peer *p;

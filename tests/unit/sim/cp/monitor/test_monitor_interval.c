@@ -210,7 +210,7 @@ TEST(configuration_postponed)
 	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
 }
 
-/* Who is quiesced waits for its configuration; the others are given it. */
+/* A quiesced user waits for its configuration; the others get it. */
 TEST(configuration_of_one_postponed)
 {
 	struct peer *ready = peer_user(0, WANT_SAMPLE, 255), *late = peer_user(1, WANT_SAMPLE, 255);

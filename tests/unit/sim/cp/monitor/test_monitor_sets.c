@@ -381,7 +381,7 @@ TEST(slots_of_others_are_passed)
 
 CASE("sizes", NULL, NULL);
 
-/* What a complete trace has of a set that is refused: its elements, where there are any. */
+/* A complete trace has the elements of a refused set, if it has any. */
 TEST(refused_in_a_complete_trace)
 {
 	static const char *const options[] = { "trace-data", "full", NULL };

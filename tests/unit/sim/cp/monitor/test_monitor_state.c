@@ -295,7 +295,7 @@ TEST(sets_in_another_order_than_their_data)
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 }
 
-/* Who has saved its state goes on as before: the next set goes behind the last one. */
+/* After saving, the machine goes on as before: the next set goes behind the last one. */
 TEST(saving_changes_nothing)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 10);
@@ -322,7 +322,7 @@ static void until(size_t count)
 		steps[i]();
 }
 
-/* Whatever the image says about *MONITOR: refused, or good enough to work with. */
+/* An image's *MONITOR part is refused, or is good enough to work with. */
 static void ck_survives(uint8_t *image, size_t len)
 {
 	static unsigned int refused;

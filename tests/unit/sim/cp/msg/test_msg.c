@@ -212,7 +212,7 @@ static void reject(struct cp *cp, struct iucv_user *user, void *opaque,
 		ck_assert_int_eq(iucv_call(cp, user, IUCV_REJECT, &parm).cc, 0);
 }
 
-/* What is complete on another path of *MSG's user does not free the buffers of the guest's. */
+/* Completions on a path of another *MSG user do not free the guest's buffers. */
 TEST(another_path_of_the_service)
 {
 	static const struct iucv_user_ops ops = { .event = reject };

@@ -258,7 +258,7 @@ TEST(reset)
 	rec_receive(path, "b");
 }
 
-/* What does not fit into a queue is counted; the ring goes round. */
+/* Records that do not fit into a queue are counted; the ring wraps. */
 TEST(full)
 {
 	static uint8_t record[REC_MAX_RECORD];
@@ -505,7 +505,7 @@ static void damaged(size_t at, uint8_t value)
 	refused(image, len);
 }
 
-/* Of each queue: used, service, user ID (9), on, limit (4), lost (8), connected, quiesced … */
+/* A queue's members: used, service, user ID (9), on, limit (4), lost (8), connected, quiesced … */
 enum { USED = 0, SERVICE = 1, USERID = 2, ON = 11, LIMIT = 12, CONNECTED = 24, QUIESCED = 25,
        SENT = 30, COUNT = 39, BYTES = 43, RECORDS = 47 };
 
@@ -543,7 +543,7 @@ TEST(state_with_two_queues_of_one_user)
 	refused(image, len);
 }
 
-/* Of a path that has gone nothing is left in a saved state. */
+/* A saved state has nothing of a path that has gone. */
 TEST(state_after_a_path)
 {
 	static const uint8_t none[COUNT - SENT];

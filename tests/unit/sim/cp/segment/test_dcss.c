@@ -199,7 +199,7 @@ static const struct { enum dcss_type type; bool written, saved; } types[] = {
 	{ DCSS_SC, false, true },
 };
 
-/* What the guest stores is gone when it gives the segment back, by PURGESEG or a reset. */
+/* The guest's stores are gone when it gives the segment back, by PURGESEG or a reset. */
 TEST_LOOP(stores_last_until_purge, 0, 4 * (int)(sizeof(types) / sizeof(types[0])))
 {
 	struct cp_segment_config c = config("NEW", 0x600, 0x601, types[_i / 4].type);
@@ -459,7 +459,7 @@ TEST(files_that_fail)
 	      "segment NONE does not exist: define it first");
 }
 
-/* Whoever opened it as other files are would wait for the other end: the machine would stand still. */
+/* Opening it like other files would wait for the other end, and stop the machine. */
 TEST(fifo)
 {
 	char expected[2][160];

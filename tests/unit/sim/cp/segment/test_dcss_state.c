@@ -102,7 +102,7 @@ TEST_LOOP(image_cut_anywhere, 0, 2)
 	ck_assert(load());
 }
 
-/* What has been defined and loaded since is gone, and can be defined again. */
+/* Segments defined and loaded since then are gone, and can be defined again. */
 TEST(segment_that_the_image_lacks)
 {
 	struct cp_segment_config c = { .name = "NEW", .ranges = 1,
@@ -123,7 +123,7 @@ TEST(segment_that_the_image_lacks)
 	}
 }
 
-/* Where an image of the segments has what. */
+/* Offsets in an image of the segments. */
 enum {
 	TAG = 0,		/* 4 */
 	FILE_NUMBER = 4,	/* 2: the last */

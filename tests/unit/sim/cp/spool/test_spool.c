@@ -36,7 +36,7 @@ TEST(a_punched_file)
 	ck_assert_int_eq(spool_records(fx.cp, "LINUX001", SPOOL_PUN, 2, 0, records, 240), -1);
 }
 
-/* What is punched TO somebody's reader is read there card by card, and is gone at its end. */
+/* A file punched TO a user's reader is read there card by card, and is gone at its end. */
 TEST(from_punch_to_reader)
 {
 	char text[133];

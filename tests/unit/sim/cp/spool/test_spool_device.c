@@ -368,7 +368,7 @@ TEST(a_file_that_comes_twice)
 	ck_assert_uint_eq(spool_use(fx.cp).pages, 0);
 }
 
-/* Of the copy nothing is left for which there is no room. */
+/* Nothing remains of a copy for which there is no room. */
 TEST_LOOP(a_file_that_cannot_come_twice, 0, 2)
 {
 	spool_limits(fx.cp, _i ? SPOOL_PAGES : 3, _i ? 1 : 9999);

@@ -272,7 +272,7 @@ TEST(every_page)
 	ck_assert_uint_eq(fill_all(one), SPOOL_PAGES * RECORDS_OF_A_PAGE);
 }
 
-/* What is in a page beside its records: nothing of the file that had it before. */
+/* A page has nothing of the file that used it before. */
 TEST(a_page_used_again)
 {
 	struct spool_file *file = spool_new(fx.cp, "ONE", SPOOL_PRT);

@@ -40,7 +40,7 @@ static void teardown(void)
 
 CASE("state", setup, teardown);
 
-/* Where the part has what; of a file and of a device: from its beginning. */
+/* Offsets in the part's image; those of a file and a device count from its beginning. */
 enum {
 	PAGE_LIMIT = 4,		/* 4 */
 	FILE_LIMIT = 8,		/* 4 */
@@ -130,7 +130,7 @@ static void ck_loads(void)
 	fx_load(image, len);
 }
 
-/* What is at @offset is to become @size bytes longer, zeros; below 0: shorter. */
+/* Inserts @size zero bytes at @offset; a negative @size removes bytes. */
 static void stretch(unsigned int offset, int size)
 {
 	const size_t at = part + offset, behind = len - at - (size_t)(size < 0 ? -size : 0);
@@ -518,7 +518,7 @@ TEST(every_field)
 	ck_assert_uint_eq(records[2][0], 0x96);
 }
 
-/* What is loaded is saved as the same bytes again. */
+/* Saving a loaded state gives the same bytes again. */
 TEST(saved_again)
 {
 	size_t before_len, after_len;

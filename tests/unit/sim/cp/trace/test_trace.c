@@ -229,7 +229,7 @@ TEST(overflow_is_hashed)
 	}
 }
 
-/* What came after the first that had no room has none, either, though it is short. */
+/* After the first member without room, later members are left out too, even short ones. */
 TEST(nothing_behind_the_rest)
 {
 	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
@@ -352,7 +352,7 @@ TEST(configuration)
 	json_decref(record);
 }
 
-/* What calls from outside return stands in their records. */
+/* The records of calls from outside have their results. */
 TEST(results_of_calls_from_outside)
 {
 	struct fault_rule rule = fault_rule_new();
@@ -383,7 +383,7 @@ TEST(results_of_calls_from_outside)
 	ck_assert_int_eq(number_in(line(), "refused"), 1);
 }
 
-/* How a message ends: what was received, what had no room, and why there is no reply. */
+/* The end of a message: bytes received, bytes without room, the reason for no reply. */
 TEST(results_of_messages)
 {
 	static const struct iucv_user_ops ops = { .event = deaf };
