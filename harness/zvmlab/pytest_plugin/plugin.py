@@ -36,6 +36,7 @@ from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.names import DRIVER
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import GuestConfig, Artifacts
+from zvmlab.guest.bystanders import Bystanders
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.kernel_lines import Counts, check_counts
 from zvmlab.guest.pool import Pool, Use, nothing
@@ -125,6 +126,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{debugtests.NOT_DEBUG}(reason, coverage=False): does not apply to debug kernels",
+    )
+    config.addinivalue_line(
+        "markers",
+        "bystanders(*names): paths, segments and buffers of none of these names stay as they are",
     )
     config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
     config.addinivalue_line(
@@ -247,12 +252,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
             with contextlib.suppress(OSError):
                 begin_test(guest.channels.trace, pyfuncitem.nodeid)
 
+    bystanders = _bystanders_of(pyfuncitem)
+
     @functools.wraps(test)
     def judged(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pylint: disable=unused-variable
+        for one in bystanders:
+            one.begin()
         result = test(*args, **kwargs)
         for guest in guests_of(pyfuncitem):
             guest.settle()
+        for one in bystanders:
+            one.check()
         return result
 
     pyfuncitem.obj = judged
@@ -288,6 +299,15 @@ def _waited_in_vain(call: pytest.CallInfo[None]) -> bool:
     if isinstance(error, pytest.fail.Exception):
         return str(error).startswith(_TIMEOUTS)
     return isinstance(error, Timeout) and not has_stacks(error)
+
+
+def _bystanders_of(item: pytest.Item) -> list[Bystanders]:
+    """What is to stay as it is: of each guest that answers, for a test with the mark."""
+    mark = item.get_closest_marker("bystanders")
+    if mark is None:
+        return []
+    ready = (guest for guest in guests_of(item) if guest.stage is Stage.READY)
+    return [Bystanders(guest.control, mark.args) for guest in ready]
 
 
 def guests_of(item: pytest.Item) -> list[Guest]:

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What a test is not about stays as it is: paths, segments and buffers, by CP's own tables.
+
+    with Bystanders(guest.control, named=("SERVER", "MONDCSS")):
+        ...       # steps about the partner SERVER and the segment MONDCSS
+
+A kernel that uses the wrong path is seen by nobody: on s390 the address 0 is storage, so a NULL
+pointer to a path leads to some path id that is there, for example that of \\*MSG.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+from zvmlab.agent.agent import USER as AGENT
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.cp.control import Control
+
+# What of a path belongs to what is said over it, not to what it is.
+_TALK = ("sent", "received")
+_PATHS = 4096
+
+State = dict[str, dict[str, Any]]
+
+
+class Changed(ZvmlabError):
+    """A path, segment or buffer that the test has not named is another one now."""
+
+
+def _paths(control: Control, user: str) -> State:
+    found: State = {}
+    first = 0
+    while True:
+        part = control.execute("query-paths", user=user, first=first, limit=_PATHS)
+        for path in part["paths"]:
+            name = f"path {path['path']} of {user} with {path['partner']}"
+            # The harness asks the agent by it.
+            found[name] = {
+                k: v for k, v in path.items() if path["partner"] != AGENT or k not in _TALK
+            }
+        first = part["next"]
+        if len(part["paths"]) < _PATHS:
+            return found
+
+
+def tables(control: Control) -> State:
+    """The guest's paths, its segments, and the buffers that it has told CP of."""
+    userid = control.execute("query-cp")["userid"]
+    found = _paths(control, userid)
+    for segment in control.execute("query-segments")["segments"]:
+        # *MONITOR uses one as long as somebody listens.
+        found[f"segment {segment['name']}"] = {k: v for k, v in segment.items() if k != "users"}
+    for buffer in control.execute("query-appldata")["buffers"]:
+        name = f"application data {buffer['product']} ({buffer['kind']})"
+        found[name] = {k: v for k, v in buffer.items() if k != "records"}
+    for handshake in control.execute("query-pages")["handshakes"]:
+        found[f"page-fault token of CPU {handshake['cpu']}"] = handshake
+    return found
+
+
+def _text(state: dict[str, Any] | None) -> str:
+    return "gone" if state is None else json.dumps(state, sort_keys=True)
+
+
+class Bystanders:
+    """Compares what was there at the block's start with what is there at its end, if all went well.
+
+    *named*: partners, segments and products that the steps are about, which may change.  What is
+    new counts as a step's own.
+    """
+
+    def __init__(self, control: Control, named: Iterable[str] = ()) -> None:
+        self._control = control
+        self._named = tuple(named)
+        self._before: State = {}
+
+    def _is_named(self, what: str) -> bool:
+        words = what.split()
+        return any(name in words for name in self._named)
+
+    def begin(self) -> None:
+        """What is there now is to stay."""
+        self._before = tables(self._control)
+
+    def check(self) -> None:
+        """Raise Changed with both states of what is not as it was."""
+        now = tables(self._control)
+        changed = [
+            f"{what} was {_text(state)} and is {_text(now.get(what))}"
+            for what, state in self._before.items()
+            if state != now.get(what) and not self._is_named(what)
+        ]
+        if changed:
+            raise Changed("not named by any step, but changed: " + "; ".join(changed))
+
+    def __enter__(self) -> Bystanders:
+        self.begin()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.check()
