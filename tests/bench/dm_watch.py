@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``dmmon watch`` beside the bare message that it is made of, 10,000 areas.
+"""``dmmon watch`` beside the bare message that it is made of, 10,000 areas; ``dmmon list`` beside dmstats.
 
 CPU time in the guest, whose clocks count instructions.  Of both what one more look costs: start and
 end of the programs are not in it.
@@ -18,7 +18,10 @@ from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 AREAS = 10_000
+REGIONS = 1_000
+SEGMENTED = "segments"
 LOOKS = 20
+SECONDS = 600.0
 DEVICE = "vol"
 PROGRAM = "/bin/dm_cpu"
 
@@ -30,6 +33,12 @@ def _benchmarks() -> Pairs:
         Benchmark("idle", "the same with --idle, a row for each area", "instructions"),
         Benchmark("ratio-watch", "dmmon watch ÷ @stats_print", "ratio", Budget(2.0, True)),
         Benchmark("ratio-idle", "dmmon watch --idle ÷ @stats_print", "ratio"),
+        Benchmark(
+            "ratio-list",
+            f"dmmon list ÷ dmstats list, {REGIONS} regions",
+            "ratio",
+            Budget(1.0, True),
+        ),
     )
 
 
@@ -50,15 +59,26 @@ def _watch(guest: Guest, *options: str) -> float:
     return (all_of_them - one) / LOOKS
 
 
+def _list(guest: Guest) -> float:
+    """CPU time of the whole command."""
+    return number(guest, PROGRAM, "run", "/bin/dmmon", "list", SEGMENTED)
+
+
+def _dmstats(guest: Guest) -> float:
+    return number(guest, PROGRAM, "run", "/sbin/dmsetup", "stats", "list", SEGMENTED)
+
+
 def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
     message, watch = both(swapped, lambda: _message(guest), lambda: _watch(guest))
     idle = _watch(guest, "--idle")
+    ours, theirs = both(swapped, lambda: _list(guest), lambda: _dmstats(guest))
     return {
         "message": message,
         "watch": watch,
         "idle": idle,
         "ratio-watch": watch / message,
         "ratio-idle": idle / message,
+        "ratio-list": ours / theirs,
     }
 
 
@@ -84,5 +104,12 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchma
         ).check()
         create = ["/bin/dmmon", "create", "--precise", "--area-size", "1", DEVICE]
         assert guest.agent.run(create).check().stdout == b"0\n"
+        # A region for each of them: that many starts of a program would take minutes.
+        segments = "".join(f"{8 * i} 8 linear 1:0 {8 * i}\n" for i in range(REGIONS))
+        guest.agent.run(
+            ["/sbin/dmsetup", "create", "--noudevsync", SEGMENTED], stdin=segments.encode()
+        ).check()
+        create = ["/sbin/dmsetup", "stats", "create", "--segments", SEGMENTED]
+        guest.agent.run(create, timeout=SECONDS).check()
         _pair(guest, False)
         return _benchmarks().repeat(pairs, lambda swapped: _pair(guest, swapped))
