@@ -21,7 +21,7 @@ from zvmlab.guest.guest import Guest
 if TYPE_CHECKING:
     from conftest import Build
 
-pytestmark = [pytest.mark.first_kernel(always=True), pytest.mark.representative]
+pytestmark = pytest.mark.first_kernel(always=True)
 MARK = "PROGRAMS".encode("cp037")
 SEED, SEEDS = 20261128, 256
 SILENCE = 300
