@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "living.h"
+#include "number.h"
 #include "taskmon.h"
 #include "terminal.h"
 #include "top_run.h"
@@ -26,6 +27,18 @@ static void set_sort(void *target, char *word, struct argp_state *state)
 	((struct arguments *)target)->top.sort = (enum top_column)column;
 }
 
+static void add_pid(void *target, char *word, struct argp_state *state)
+{
+	struct filter *filter = &((struct arguments *)target)->top.wanted.filter;
+	uint64_t pid;
+
+	if (!number_parse(word, 1, UINT32_MAX, &pid))
+		argp_error(state, "invalid --pid: '%s' (the number of a process)", word);
+	if (filter->pid_count == FILTER_PIDS_MAX)
+		argp_error(state, "too many processes (at most %u)", FILTER_PIDS_MAX);
+	filter->pids[filter->pid_count++] = (uint32_t)pid;
+}
+
 static const struct option_row option_rows[] = {
 	{ "batch", 'b', NULL, "write text; no terminal is needed", TO_FLAG(struct arguments, batch),
 	  .group = 1 },
@@ -35,6 +48,8 @@ static const struct option_row option_rows[] = {
 	{ "interval", 'd', "TIME", "refresh after this time (default: 2s)",
 	  TO_TIME(struct arguments, interval_ns, 1000000, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --interval: '%s' (1ms or more, for example 500ms or 2s)" },
+	{ "pid", 'p', "PID", "only this process, or with --by task this task; may be repeated",
+	  TO_CALL(add_pid), .group = 1 },
 	{ "sort", 's', "FIELD", "sort by this field (default: cpu_percent)", TO_CALL(set_sort),
 	  .group = 1 },
 	{ "reverse", 'r', NULL, "reverse the order", TO_FLAG(struct arguments, top.reverse),

@@ -345,11 +345,21 @@ static bool is_in_cgroup(const char *path, const char *wanted)
 	return path && strncmp(path, wanted, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 
+static bool is_named(const struct filter *filter, uint32_t id)
+{
+	for (unsigned int i = 0; i < filter->pid_count; i++)
+		if (filter->pids[i] == id)
+			return true;
+	return filter->pid_count == 0;
+}
+
 static bool is_wanted(const struct snapshot *snapshot, const struct snapshot_task *task,
 		      const struct filter *filter)
 {
 	const struct stats *stats = &task->record.stats;
 
+	if (!is_named(filter, task->record.id))
+		return false;
 	if (filter->has_user && (!stats->present[STATS_UID] || user_of(task) != filter->user))
 		return false;
 	if (filter->name &&

@@ -72,7 +72,11 @@ enum snapshot_by { BY_TASK, BY_PROCESS, BY_USER, BY_CGROUP, BY_COMMAND };
 int snapshot_sums(struct snapshot *sums, const struct snapshot *all, enum snapshot_by by);
 
 /* The selection of tasks: all members must hold. */
+#define FILTER_PIDS_MAX 64u
+
 struct filter {
+	uint32_t pids[FILTER_PIDS_MAX];	/* only these; none: any */
+	unsigned int pid_count;
 	bool has_user;
 	uint32_t user;
 	const char *name;	/* a part of the name of the program; NULL: any */

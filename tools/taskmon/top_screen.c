@@ -74,6 +74,10 @@ static void put_filters(const struct top *top, struct text *line)
 {
 	const struct filter *filter = &top->wanted.filter;
 
+	for (unsigned int i = 0; i < filter->pid_count; i++) {
+		put(line, i ? "," : ", process ");
+		text_append_number(line, filter->pids[i]);
+	}
 	if (filter->has_user) {
 		put(line, ", user ");
 		put_visible(line, wanted_user_name(filter->user));

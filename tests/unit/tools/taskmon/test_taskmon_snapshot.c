@@ -337,6 +337,10 @@ static const char *wanted(struct filter filter)
 TEST(filters)
 {
 	ck_assert_str_eq(wanted((struct filter){ 0 }), "1 10 20 21 22 23 30");
+	ck_assert_str_eq(wanted((struct filter){ .pids = { 30, 20 }, .pid_count = 2 }), "20 30");
+	ck_assert_str_eq(wanted((struct filter){ .pids = { 2 }, .pid_count = 1 }), "");
+	ck_assert_str_eq(wanted((struct filter){ .pids = { 30, 21 }, .pid_count = 2, .tree = 20 }),
+			 "21");
 	ck_assert_str_eq(wanted((struct filter){ .tree = 20 }), "20 21 22 23");
 	ck_assert_str_eq(wanted((struct filter){ .tree = 22 }), "22");
 	ck_assert_str_eq(wanted((struct filter){ .tree = 1 }), "1 10 20 21 22 23 30");
