@@ -29,6 +29,7 @@ class Model:
 
     def __init__(self, files: dict[str, bytes], kernel: str = "coverage") -> None:
         self.files = files
+        self.boot = b"first"
         self.config = SimpleNamespace(kernel=kernel)
         looker = SimpleNamespace(read_file=self._read)
         self.agent: Any = SimpleNamespace(write_file=self._write, looker=lambda seconds: looker)
@@ -39,6 +40,8 @@ class Model:
         self.control = SimpleNamespace(closed=False)
 
     def _read(self, path: str) -> bytes:
+        if path.endswith("/boot_id"):
+            return self.boot
         name = path.removeprefix(f"/sys/kernel/debug/gcov{TREE}/")
         if name not in self.files:
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -134,6 +137,22 @@ def test_counts_of_a_guest_that_cannot_be_asked_are_lost(tmp_path: Path) -> None
         ("ends", "the guest ended before it could be asked", {}),
         ("is lost", "the agent is gone", {}),
         ("raises", "", {}),
+    ]
+
+
+def test_guest_that_boots_again_has_lost_what_it_ran_before(tmp_path: Path) -> None:
+    counts = Counts(tmp_path)
+    guest = model({})
+    counts.begin(guest)
+    guest.files["net/a.gcda"] = b"1"
+    counts.keep(guest, "stays")
+    guest.boot = b"second"
+    counts.keep(guest, "boots")
+    assert sorted(kept(tmp_path)) == [
+        (BOOT, "", {}),
+        ("boots", "", {"net/a.gcda": b"1"}),
+        ("boots", "the guest booted again, and what it had run before is lost", {}),
+        ("stays", "", {"net/a.gcda": b"1"}),
     ]
 
 

@@ -16,6 +16,7 @@ import errno
 import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from weakref import WeakKeyDictionary
 
 from zvmlab.agent.wire import AgentLost
 from zvmlab.agent.worker import Worker
@@ -28,6 +29,7 @@ from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest, Stage
 
 _SECONDS = 60.0
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
 DEBUGFS = PurePosixPath("/sys/kernel/debug/gcov")
 
 
@@ -46,6 +48,7 @@ class Counts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
         self._booted: list[GuestConfig] = []
+        self._boots: WeakKeyDictionary[Guest, bytes] = WeakKeyDictionary()
 
     def begin(self, guest: Guest) -> None:
         """Let the guest count from zero; what its boot ran is kept, once for its configuration."""
@@ -54,6 +57,7 @@ class Counts:
         if guest.config not in self._booted:
             self._booted.append(guest.config)
             self.keep(guest, BOOT)
+        self._boots[guest] = _boot(guest)
         guest.agent.write_file(str(DEBUGFS / "reset"), b"1")
 
     def keep(self, guest: Guest, test: str) -> None:
@@ -69,6 +73,8 @@ class Counts:
             return
         folder = counts.add(test)
         try:
+            if self._boots.get(guest, boot := _boot(guest)) != boot:
+                counts.add(test, "the guest booted again, and what it had run before is lost")
             _read(guest, gcov, folder)
         except (AgentLost, Timeout) as error:
             shutil.rmtree(folder)
@@ -88,6 +94,11 @@ def answers(guest: Guest) -> bool:
     there = guest.can_answer and guest.emulator.alive and not guest.console.crash
     # A crash ends all connections, and an expected one is none for the console any more.
     return there and not guest.control.closed
+
+
+def _boot(guest: Guest) -> bytes:
+    """Another one after each boot, the same one when the guest is put back."""
+    return guest.agent.looker(_SECONDS).read_file(_BOOT_ID)
 
 
 def _read(guest: Guest, gcov: Path, folder: Path) -> None:
