@@ -13,7 +13,7 @@ import pytest
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.guest import kernelcheck
-from zvmlab.guest.kernelcheck import KMEMLEAK, leaks
+from zvmlab.guest.kernelcheck import KMEMLEAK, check_kernel, leaks
 
 REPORT = """\
 unreferenced object 0x{address:x} (size {size}):
@@ -62,8 +62,11 @@ class Agent:
         self.files: set[str] = set()
         self.found, self.sees, self.refusal, self.load = found, sees, refusal, load
         self.planted = ""
+        self.lockdep = b""
 
     def read_file(self, path: str) -> bytes:
+        if path == kernelcheck.LOCKDEP:
+            return self.lockdep
         assert path == KMEMLEAK
         return (self.planted + self.found).encode()
 
@@ -132,6 +135,20 @@ def test_kmemleak_that_is_off_says_so() -> None:
 def test_leak_that_could_not_be_made(load: int) -> None:
     with pytest.raises(ZvmlabError, match="nothing could be leaked on purpose"):
         leaks(guest(Agent(load=load)))
+
+
+def test_what_the_loader_leaks_is_nothing_against_a_driver() -> None:
+    loader = OTHER + "    [<(____ptrval____)>] module_frob_arch_sections+0x100/0x400\n"
+    agent = Agent(loader)
+    assert leaks(guest(agent)) == loader
+    with pytest.raises(ZvmlabError, match="is blind"):
+        check_kernel(guest(Agent(loader, sees=False)))
+    agent.lockdep = b" debug_locks:                             1\n"
+    check_kernel(guest(agent))
+    agent.found = loader + OTHER.replace("0x8000", "0x9000") + loader
+    with pytest.raises(ZvmlabError, match="kmemleak says:\nunreferenced object 0x9000") as caught:
+        check_kernel(guest(agent))
+    assert str(caught.value).count("unreferenced") == 1
 
 
 def test_kernel_without_kmemleak_is_not_asked() -> None:

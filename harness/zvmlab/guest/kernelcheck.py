@@ -28,6 +28,9 @@ SCAN_SECONDS = 120.0
 LEAK = Path(__file__).with_name("leak")
 """A module that leaks an object."""
 _LEAK_IN_GUEST = "/tmp/zvmlab-leak.ko"
+# What s390 notes of a module's symbols, which load_module() does not free if move_module() fails
+# (6.1.176, 7.2.13); kernel_patches.py corrects it in sources that we unpack.
+_LOADER = re.compile(r"^ .*\bmodule_frob_arch_sections\+", re.MULTILINE)
 # As the first line of a report's hex dump shows it.
 _PLANTED = re.compile(r" planted:[0-9a-f]{8}$", re.MULTILINE)
 
@@ -64,10 +67,14 @@ def leaks(guest: Guest) -> str:
             results[scan].check()
     except OSError as error:
         raise _blind(guest, f"it refuses to look: {error.strerror}") from error
-    found = re.split(r"^(?=unreferenced object )", _read(guest, KMEMLEAK) or "", flags=re.MULTILINE)
+    found = _reports(_read(guest, KMEMLEAK) or "")
     if not any(planted in report for report in found):
         raise _blind(guest, "it does not report memory that was leaked on purpose")
     return "".join(report for report in found if not _PLANTED.search(report))
+
+
+def _reports(text: str) -> list[str]:
+    return re.split(r"^(?=unreferenced object )", text, flags=re.MULTILINE)
 
 
 def _plant(guest: Guest) -> str:
@@ -96,8 +103,11 @@ def lockdep_off(guest: Guest) -> bool:
 
 
 def check_kernel(guest: Guest) -> None:
-    """Raise ZvmlabError if the kernel has leaked memory, or could not have noticed a wrong lock."""
-    found = leaks(guest)
+    """Raise ZvmlabError if the kernel has leaked memory, or could not have noticed a wrong lock.
+
+    What Linux' loader leaks if there is no memory for a module is nothing that a driver could help.
+    """
+    found = "".join(one for one in _reports(leaks(guest)) if not _LOADER.search(one))
     if found:
         raise ZvmlabError(f"the guest's kernel has leaked memory; kmemleak says:\n{found}")
     if lockdep_off(guest):
