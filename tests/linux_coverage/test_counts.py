@@ -156,6 +156,12 @@ def test_damaged_and_strange_counts(
     counts.write_bytes(whole[:8] + bytes(4) + whole[12:])
     assert main(["coverage", str(two)]) == 2
     assert "has counts of another kernel than the notes" in capsys.readouterr().err
+    for size in (40, 60, len(whole) - 12):
+        counts.write_bytes(whole[:size])
+        assert main(["coverage", str(two)]) == 2
+        err = capsys.readouterr().err
+        assert f"{counts.parents[1]} " in err and " are damaged: gcov-tool says: " in err
+        assert err.count("\n") == 1
     counts.write_bytes(whole)
     next(two.glob("*/notes/drivers/a.gcno")).unlink()
     assert main(["coverage", str(two)]) == 2

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.builder.buildstep import run_tool
 from zvmlab.builder.count_folder import CountsOfTest, KernelCounts
 from zvmlab.builder.image import COMPILER
 from zvmlab.builder.linux_files import COUNTS, NOTES
@@ -92,7 +93,15 @@ def _sums(kernels: Sequence[KernelCounts], scratch: Path) -> list[Path]:
 def _sum(pair: Sequence[Path], into: Path) -> Path:
     if len(pair) == 1:
         return pair[0]
-    run([GCOV_TOOL, "merge", *map(str, pair), "-o", str(into)], into.parent)
+    argv = [GCOV_TOOL, "merge", *map(str, pair), "-o", str(into)]
+    # It goes on after what it cannot read, says so, and ends with 0.
+    done = run_tool(f"adding counts with {GCOV_TOOL}", argv, _SECONDS, os.environ, into.parent)
+    if done.stdout or done.returncode:
+        places = " or ".join(str(folder) for folder in pair if folder.parent != into.parent)
+        raise UsageError(
+            f"the counts in {places or pair[0]} are damaged: {GCOV_TOOL} says:"
+            f" {(done.stdout.splitlines() or [str(done.returncode)])[0]}"
+        )
     return into
 
 
