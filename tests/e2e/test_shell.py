@@ -19,6 +19,8 @@ from zvmlab.base.busy import waited
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PANIC, EXIT_PASS
 from zvmlab.base.limit import FairLimit
 from zvmlab.base.tree import TREE
+from zvmlab.builder.count_folder import kernels_in
+from zvmlab.builder.kernel import counts_lines
 
 pytestmark = pytest.mark.first_kernel
 SECONDS = 300.0
@@ -101,6 +103,24 @@ def test_user_ends_it(
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
         _, errors = process.communicate(typed, SECONDS)
     assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
+
+
+def test_guest_can_stay_when_its_shell_ends(
+    zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path
+) -> None:
+    """With --coverage it has yet to be asked for its counts; any guest does so if it is told to."""
+    coverage = tmp_path / "coverage"
+    counts = counts_lines(zvmlab_kernel)
+    more = ("--coverage", str(coverage)) if counts else ("--append", "zvmlab.stays=1")
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path, *more) as process:
+        type_keys(process, b"exit\n")
+        read_until(process, b"the shell ended with status 0; the guest stays")
+        _, errors = process.communicate(b"" if counts else b"#cp logoff\n", SECONDS)
+    assert process.returncode == EXIT_PASS, errors
+    names = (
+        [test.name for kernel in kernels_in(coverage) for test in kernel.tests()] if counts else []
+    )
+    assert names == ["shell"] * counts
 
 
 @pytest.mark.representative
