@@ -23,18 +23,21 @@ static noinline void leak(void)
 }
 
 /* Where leak() and what it called had the object's address, kmemleak would still find it. */
-static noinline void clear_stack(void)
+static noinline void clear_stack(unsigned int more)
 {
-	char stack[2048];
+	char stack[1024];
 
 	memset(stack, 0, sizeof(stack));
+	barrier_data(stack);
+	if (more)
+		clear_stack(more - 1);
 	barrier_data(stack);
 }
 
 static int __init leak_init(void)
 {
 	leak();
-	clear_stack();
+	clear_stack(5);
 	return -ECANCELED;
 }
 module_init(leak_init);
