@@ -420,6 +420,11 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
         (("--kernel", "nosuch", "-n", "2"), "*--kernel: kernel 'nosuch' is neither a suite *"),
         (("--kernel", "/nosuch/bzImage"), "*--kernel: kernel '/nosuch/bzImage' is neither *"),
         (("--kernel", "README"), "*--kernel: */README is not a kernel for s390x: *"),
+        (("--coverage", "cov"), "*--coverage: kernel */kernel counts no lines; *"),
+        (
+            ("--kernel", "coverage", "--coverage-file", "net/core/sock.c"),
+            "*--coverage-file: lines of further files are counted by a source tree with *",
+        ),
         (("--backend", "bochs"), "*--backend: invalid choice: 'bochs'*"),
         (("--representative", "bochs"), "*--representative: invalid choice: 'bochs'*"),
     ],
