@@ -92,11 +92,20 @@ struct state_counts {
 	uint64_t found[USER_STATES];
 };
 
-/* What has been counted of two things since the first record. */
-struct pages {
+/*
+ * Values of a user and of a paging volume (activity_fields.def): the growth of a counter since the
+ * first record, or the latest value.
+ */
+struct user_pages {
 	bool counted;			/* the last ones are there: */
-	uint32_t last_reads, last_writes;
-	uint64_t reads, writes;
+#define USER_VALUE(member, way, name) uint32_t last_##member; uint64_t member;
+#include "activity_fields.def"
+};
+
+struct volume_pages {
+	bool counted;			/* the last ones are there: */
+#define VOLUME_VALUE(member, way, name) uint32_t last_##member; uint64_t member;
+#include "activity_fields.def"
 };
 
 struct cpu_activity {
@@ -120,16 +129,18 @@ struct device_activity {
 	double most;			/* starts a second, of the busiest interval */
 	struct measurement {
 		bool counted;		/* these are there: */
-		uint32_t samples, short_samples, connect, pending, disconnect;
+		uint32_t samples, short_samples;
+#define DEVICE_TIME(member, name) uint32_t member;
+#include "activity_fields.def"
 	} block;			/* of D6R3 */
 	uint32_t last_short;		/* SCMSSCH, of 2 bytes */
-	uint64_t response;		/* of measured I/Os, in units of 128 microseconds */
-	uint64_t measured;
-	bool sampled;			/* these two are of D6R3, from one to the next */
+	uint64_t measured;		/* I/Os, and their times in units of 128 microseconds: */
+#define DEVICE_TIME(member, name) uint64_t member;
+#include "activity_fields.def"
+	bool sampled;			/* these are of D6R3, from one to the next */
 	bool is_paging;			/* a paging volume, with: */
 	uint8_t volume[6];		/* EBCDIC */
-	uint32_t slots, slots_used;
-	struct pages pages;
+	struct volume_pages pages;
 };
 
 struct user_activity {
@@ -141,10 +152,7 @@ struct user_activity {
 	struct state_counts states;
 	struct user_sample { bool any; uint64_t number; } activity, interaction;	/* D4R3, D4R4 */
 	uint64_t logon;			/* TOD; 0: no record has told */
-	struct pages pages;
-	uint32_t last_starts;		/* with pages */
-	uint64_t starts;
-	uint32_t resident, slots;	/* pages in storage, and on volumes */
+	struct user_pages pages;
 };
 
 /* Names as records have them, EBCDIC; zeros: none has come. */
@@ -255,12 +263,13 @@ enum record_use activity_response(struct activity *f, struct device_activity *de
 				  const struct monrec_record *record);
 void activity_measured(struct activity *f, struct device_activity *device,
 		       const struct monrec_record *record);
+/* As if no I/O had been measured. */
+void activity_no_times(struct device_activity *device);
 /* How a user's counters go on from the record before. */
 enum going { GOES_ON, BEGINS_ANEW, BEGINS };
-/* Of the five fields from @first on, in the order of D4R9; false if they are not there. */
+/* The values of a D4R9 or D4R3; false if they are not there. */
 bool activity_take_pages(struct activity *f, struct user_activity *user,
-			 const struct monrec_record *record, enum activity_field first,
-			 enum going going);
+			 const struct monrec_record *record, enum going going);
 /* The states that the record has counted, from @first on; false if they are not there. */
 bool activity_states(const struct activity *f, const struct monrec_record *record,
 		     enum activity_field first, uint32_t now[USER_STATES]);

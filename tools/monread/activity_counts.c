@@ -193,44 +193,52 @@ bool activity_states(const struct activity *f, const struct monrec_record *recor
 	return true;
 }
 
-bool activity_take_pages(struct activity *f, struct user_activity *user,
-			 const struct monrec_record *record, enum activity_field first,
-			 enum going going)
+enum way { WAY_LATEST, WAY_COUNTER };
+
+static void take_value(uint64_t *value, uint32_t *last, uint32_t now, enum way way,
+		       enum going going)
 {
-	const uint32_t reads = value_or_none(f, record, first + 2);
-	const uint32_t writes = value_or_none(f, record, first + 3);
-	const uint32_t starts = value_or_none(f, record, first + 4);
-	struct pages *pages = &user->pages;
+	if (way == WAY_LATEST)
+		*value = now;
+	else if (going != BEGINS)
+		*value += now - (going == BEGINS_ANEW ? 0 : *last);
+	*last = now;
+}
 
-	if (!bytes(f, record, first + 3))
+/* D4R3's field stands behind that of D4R9. */
+static uint32_t user_value(const struct activity *f, const struct monrec_record *record,
+			   enum activity_field field)
+{
+	return value_or_none(f, record, field + (record->number == 3));
+}
+
+bool activity_take_pages(struct activity *f, struct user_activity *user,
+			 const struct monrec_record *record, enum going going)
+{
+	struct user_pages *pages = &user->pages;
+
+	if (!bytes(f, record, FIELD_D4R9_writes + (record->number == 3)))
 		return false;
-	if (going != BEGINS) {
-		const bool anew = going == BEGINS_ANEW;
-
-		pages->reads += reads - (anew ? 0 : pages->last_reads);
-		pages->writes += writes - (anew ? 0 : pages->last_writes);
-		user->starts += starts - (anew ? 0 : user->last_starts);
-	}
+#define USER_VALUE(member, way, name)                        \
+	take_value(&pages->member, &pages->last_##member,    \
+		   user_value(f, record, FIELD_D4R9_##member), WAY_##way, going);
+#include "activity_fields.def"
 	pages->counted = true;
-	pages->last_reads = reads;
-	pages->last_writes = writes;
-	user->last_starts = starts;
-	user->resident = value_or_none(f, record, first);
-	user->slots = value_or_none(f, record, first + 1);
 	return true;
 }
 
-/* One that has fallen tells of a logon: nothing else in the record of a transaction does. */
+/* A counter that has fallen tells of a logon: nothing else in the record of a transaction does. */
 static enum going going_of_event(const struct activity *f, const struct user_activity *user,
 				 const struct monrec_record *record)
 {
 	if (!user->pages.counted)
 		return BEGINS;
-	return value_or_none(f, record, FIELD_D4R9_READS) < user->pages.last_reads ||
-			       value_or_none(f, record, FIELD_D4R9_WRITES) < user->pages.last_writes ||
-			       value_or_none(f, record, FIELD_D4R9_STARTS) < user->last_starts ?
-		       BEGINS_ANEW :
-		       GOES_ON;
+#define USER_VALUE(member, way, name)                                   \
+	if (WAY_##way == WAY_COUNTER &&                                 \
+	    user_value(f, record, FIELD_D4R9_##member) < user->pages.last_##member) \
+		return BEGINS_ANEW;
+#include "activity_fields.def"
+	return GOES_ON;
 }
 
 enum record_use activity_user_event(struct activity *f, struct user_activity *user,
@@ -241,8 +249,7 @@ enum record_use activity_user_event(struct activity *f, struct user_activity *us
 	if (record->number == 9) {
 		if (user->activity.any)
 			return RECORD_ELSEWHERE;
-		return activity_take_pages(f, user, record, FIELD_D4R9_RESIDENT,
-					   going_of_event(f, user, record)) ?
+		return activity_take_pages(f, user, record, going_of_event(f, user, record)) ?
 			       RECORD_USED :
 			       RECORD_NOT_UNDERSTOOD;
 	}
@@ -254,26 +261,29 @@ enum record_use activity_user_event(struct activity *f, struct user_activity *us
 	return RECORD_USED;
 }
 
+static enum going going_of_counter(bool counted, uint32_t now, uint32_t last)
+{
+	if (!counted)
+		return BEGINS;
+	return activity_grown(now, last) == now - last ? GOES_ON : BEGINS_ANEW;
+}
+
 enum record_use activity_volume(struct activity *f, struct device_activity *device,
 				const struct monrec_record *record)
 {
-	const uint32_t reads = value_or_none(f, record, FIELD_D3R4_READS);
-	const uint32_t writes = value_or_none(f, record, FIELD_D3R4_WRITES);
-	struct pages *pages = &device->pages;
+	struct volume_pages *pages = &device->pages;
+	uint32_t now;
 
 	/* Who calls has read the I/Os, which are behind all of these. */
-	assert(bytes(f, record, FIELD_D3R4_WRITES));
+	assert(bytes(f, record, FIELD_D3R4_writes));
 	device->is_paging = true;
 	copy_name(f, record, FIELD_D3R4_VOLUME, device->volume, sizeof(device->volume));
-	device->slots = value_or_none(f, record, FIELD_D3R4_SLOTS);
-	device->slots_used = value_or_none(f, record, FIELD_D3R4_USED);
-	if (pages->counted) {
-		pages->reads += activity_grown(reads, pages->last_reads);
-		pages->writes += activity_grown(writes, pages->last_writes);
-	}
+#define VOLUME_VALUE(member, way, name)                             \
+	now = value_or_none(f, record, FIELD_D3R4_##member);        \
+	take_value(&pages->member, &pages->last_##member, now, WAY_##way, \
+		   going_of_counter(pages->counted, now, pages->last_##member));
+#include "activity_fields.def"
 	pages->counted = true;
-	pages->last_reads = reads;
-	pages->last_writes = writes;
 	return RECORD_USED;
 }
 
@@ -285,13 +295,19 @@ enum record_use activity_response(struct activity *f, struct device_activity *de
 
 	if (device->sampled)
 		return RECORD_ELSEWHERE;
-	if (!bytes(f, record, FIELD_D6R14_DISCONNECT))
+	if (!bytes(f, record, FIELD_D6R14_disconnect))
 		return RECORD_NOT_UNDERSTOOD;
 	device->measured = all ? all : value_or_none(f, record, FIELD_D6R14_SAMPLES);
-	device->response = (uint64_t)value_or_none(f, record, FIELD_D6R14_CONNECT) +
-			   value_or_none(f, record, FIELD_D6R14_PENDING) +
-			   value_or_none(f, record, FIELD_D6R14_DISCONNECT);
+#define DEVICE_TIME(member, name) device->member = value_or_none(f, record, FIELD_D6R14_##member);
+#include "activity_fields.def"
 	return RECORD_USED;
+}
+
+void activity_no_times(struct device_activity *device)
+{
+	device->measured = 0;
+#define DEVICE_TIME(member, name) device->member = 0;
+#include "activity_fields.def"
 }
 
 void activity_measured(struct activity *f, struct device_activity *device,
@@ -301,9 +317,8 @@ void activity_measured(struct activity *f, struct device_activity *device,
 		.counted = true,
 		.samples = value_or_none(f, record, FIELD_D6R3_ALL_SAMPLES),
 		.short_samples = value_or_none(f, record, FIELD_D6R3_SAMPLES),
-		.connect = value_or_none(f, record, FIELD_D6R3_CONNECT),
-		.pending = value_or_none(f, record, FIELD_D6R3_PENDING),
-		.disconnect = value_or_none(f, record, FIELD_D6R3_DISCONNECT),
+#define DEVICE_TIME(member, name) .member = value_or_none(f, record, FIELD_D6R3_##member),
+#include "activity_fields.def"
 	}, last = device->block;
 	uint32_t samples;
 
@@ -316,10 +331,9 @@ void activity_measured(struct activity *f, struct device_activity *device,
 	if (!samples)
 		return;
 	if (!device->sampled)
-		device->measured = device->response = 0;
+		activity_no_times(device);
 	device->sampled = true;
 	device->measured += samples;
-	device->response += (uint64_t)activity_grown(now.connect, last.connect) +
-			    activity_grown(now.pending, last.pending) +
-			    activity_grown(now.disconnect, last.disconnect);
+#define DEVICE_TIME(member, name) device->member += activity_grown(now.member, last.member);
+#include "activity_fields.def"
 }

@@ -57,7 +57,7 @@ static struct device_activity response_since(const struct device_activity *now,
 	struct device_activity since = *before;
 
 	if (!now->sampled || !before->sampled)
-		since.measured = since.response = 0;
+		activity_no_times(&since);
 	return since;
 }
 

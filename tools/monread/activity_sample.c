@@ -43,7 +43,7 @@ static enum record_use take_activity(struct activity *f, struct user_activity *u
 	user->counted = true;
 	user->source = (uint32_t)record->domain << 16 | record->number;
 	user->last = time;
-	activity_take_pages(f, user, record, FIELD_D4R3_RESIDENT, going);
+	activity_take_pages(f, user, record, going);
 	saw(f, &user->activity);
 	return RECORD_USED;
 }

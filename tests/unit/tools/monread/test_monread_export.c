@@ -269,20 +269,19 @@ TEST(paging_and_responses)
 	struct device_activity *volume = &activity.device[5];
 
 	activity.device[2] = (struct device_activity){ .number = 0x2000, .source = 1,
-						       .response = 15, .measured = 8 };
+						       .connect = 15, .measured = 8 };
 	/* The longest that a record can have. */
 	activity.device[3] = (struct device_activity){
-		.number = 0x2001, .source = 1, .response = 3 * UINT64_C(0xffffffff), .measured = 1,
+		.number = 0x2001, .source = 1, .pending = 3 * UINT64_C(0xffffffff), .measured = 1,
 	};
 	*volume = (struct device_activity){ .number = 0xabc, .source = 1, .is_paging = true,
-					    .slots = UINT32_MAX, .slots_used = 4,
-					    .pages = { .reads = 50, .writes = 60 } };
+					    .pages = { .slots = UINT32_MAX, .slots_used = 4,
+						       .reads = 50, .writes = 60 } };
 	memcpy(volume->volume, (const uint8_t[]){ 0xd7, 0xc1, 0xc7, 0xf0, 0xf0, 0xf1 }, 6);
 	ebcdic_name(activity.user[1].name, "PAGER");
-	activity.user[1].starts = 7;
-	activity.user[1].resident = UINT32_MAX;
-	activity.user[1].slots = 3;
-	activity.user[1].pages = (struct pages){ .counted = true, .reads = 8, .writes = 9 };
+	activity.user[1].pages = (struct user_pages){ .counted = true, .starts = 7, .slots = 3,
+						      .resident = UINT32_MAX,
+						      .reads = 8, .writes = 9 };
 	written();
 	/* 15 units of 128 us, by 8. */
 	ck_has("zvm_device_response_seconds{device=\"2000\"} 0.00024");

@@ -77,12 +77,10 @@ TEST(paging)
 {
 	struct user_activity *first = user(0, "FIRST"), *last = user(ACTIVITY_USERS - 1, "LAST");
 
-	first->pages = (struct pages){ .reads = 5 };
-	first->resident = 70;
-	before.user[ACTIVITY_USERS - 1].pages = (struct pages){ .reads = 11, .writes = 20 };
-	last->pages = (struct pages){ .reads = 11, .writes = 22 };
-	last->slots = 80;
-	before.user[7].pages = (struct pages){ .reads = 3, .writes = 4 };
+	first->pages = (struct user_pages){ .reads = 5, .resident = 70 };
+	before.user[ACTIVITY_USERS - 1].pages = (struct user_pages){ .reads = 11, .writes = 20 };
+	last->pages = (struct user_pages){ .reads = 11, .writes = 22, .slots = 80 };
+	before.user[7].pages = (struct user_pages){ .reads = 3, .writes = 4 };
 	user(7, "IDLE")->pages = before.user[7].pages;
 	ck_line("{\"processors\":[],\"waits\":[],\"paging-users\":["
 		"{\"user\":\"FIRST\",\"read\":5,\"written\":0,\"resident\":70,\"slots\":0},"
@@ -96,8 +94,8 @@ TEST(volumes)
 	struct device_activity *first = &now.device[0], *last = &now.device[ACTIVITY_DEVICES - 1];
 
 	*first = (struct device_activity){
-		.number = 0x1f, .is_paging = true, .slots = 100, .slots_used = 40,
-		.pages = { .reads = 30, .writes = 60 },
+		.number = 0x1f, .is_paging = true,
+		.pages = { .slots = 100, .slots_used = 40, .reads = 30, .writes = 60 },
 	};
 	ebcdic_encode(first->volume, "PAGE00", 6);
 	*last = (struct device_activity){ .number = 0xabcd, .is_paging = true };

@@ -111,9 +111,9 @@ static void ck_user(const char *name, unsigned int address, uint64_t seconds, ui
 	ck_assert_uint_eq(user->source, 4 << 16 | 3);
 	ck_assert_uint_eq(user->pages.reads, reads);
 	ck_assert_uint_eq(user->pages.writes, 2 * reads);
-	ck_assert_uint_eq(user->starts, 3 * reads);
-	ck_assert_uint_eq(user->resident, 512);
-	ck_assert_uint_eq(user->slots, 256);
+	ck_assert_uint_eq(user->pages.starts, 3 * reads);
+	ck_assert_uint_eq(user->pages.resident, 512);
+	ck_assert_uint_eq(user->pages.slots, 256);
 }
 
 /* Differences of two samples that follow each other; the first one has none. */
