@@ -66,6 +66,7 @@ static long number_of(unsigned int code)
 		[CALL_SENDMSG] = SYS_sendmsg, [CALL_RECVMSG] = SYS_recvmsg,
 		[CALL_GETSOCKNAME] = SYS_getsockname, [CALL_GETPEERNAME] = SYS_getpeername,
 		[CALL_STATX] = SYS_statx,
+		[CALL_SCHED_SETAFFINITY] = SYS_sched_setaffinity,
 	};
 
 	/* Number 0 is read on some machines: what counts is whether the code is in range. */

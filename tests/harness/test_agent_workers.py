@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 import zlib
 from collections.abc import Iterator
@@ -125,6 +126,26 @@ def _wait_asleep(agent: Agent) -> None:
                 return
         time.sleep(0.01)
     raise AssertionError("no thread sleeps in read")
+
+
+def test_worker_is_kept_on_a_cpu(agent: Agent) -> None:
+    """And so is what it starts; the others run where they did."""
+    cpu = max(os.sched_getaffinity(0))
+    kept = agent.worker("kept")
+    agent.keep_on(kept, cpu)
+
+    def allowed(worker: Worker) -> str:
+        status = worker.read_text("/proc/thread-self/status")
+        return status.split("Cpus_allowed_list:")[1].split()[0]
+
+    before = Path("/proc/self/status").read_text(encoding="ascii")
+    assert allowed(kept) == str(cpu)
+    started = kept.run(["/bin/cat", "/proc/self/status"]).check().stdout.decode()
+    assert started.split("Cpus_allowed_list:")[1].split()[0] == str(cpu)
+    assert allowed(agent.worker("free")) == before.split("Cpus_allowed_list:")[1].split()[0]
+    with pytest.raises(OSError) as refused:
+        agent.keep_on(kept, 63)
+    assert refused.value.errno == errno.EINVAL
 
 
 def test_no_more_than_fifteen_workers(agent: Agent) -> None:

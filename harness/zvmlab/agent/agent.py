@@ -103,6 +103,11 @@ class Agent(Worker):
         mode, size = self.unpack(_STATX_LAYOUT, found.data)
         return size if stat.S_ISREG(mode) else None
 
+    def keep_on(self, worker: Worker, *cpus: int) -> None:
+        """Let that thread, and the programs that it starts, run on these CPUs (below 64) only."""
+        mask = self.pack("Q", sum(1 << cpu for cpu in cpus))
+        worker.call(Call.SCHED_SETAFFINITY, 0, len(mask), mask).check()
+
     def power(self, what: Power, flags: int = _ALL_FLAGS) -> None:
         """Stop or restart the machine; the connection ends.
 

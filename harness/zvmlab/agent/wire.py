@@ -112,6 +112,7 @@ class Call(enum.IntEnum):
     GETSOCKNAME = 41
     GETPEERNAME = 42
     STATX = 43
+    SCHED_SETAFFINITY = 44
 
 
 class Arg(enum.IntEnum):
