@@ -5,8 +5,10 @@ What changed is what differs from BASE (default: main), committed or not.  Then
 
 * a document reaches the harness' tests that name it or read all documents;
 * a test reaches itself, and a module of Python each test that imports it, however far around;
-* C reaches the unit tests of its part, known by folder and prefix, and of what is linked with it;
-  for tests in guests, ``ci/affected.toml`` says which.
+* a sub-command reaches each test that names it;
+* C reaches the unit tests of its part, known by folder and prefix, and of what is linked with it, and
+  the harness' tests that run a program with it; for tests in guests, and for what no source shows,
+  ``ci/affected.toml`` says which.
 
 Tests that failed last come first.  Exit code: the worst of what ran, 0 if nothing had to, 2 if
 there is nothing to compare with.
@@ -28,6 +30,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import EXIT_USAGE, UsageError
 from zvmlab.builder import module_mk
+from zvmlab.cli.commands import GROUPS
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = "ci/affected.toml"
@@ -108,9 +111,10 @@ class Tree:
             *sorted((root / "ci").glob("*.py")),
             *sorted((root / "sim/qemu").glob("*.py")),
         ]
-        self._table: dict[str, list[str]] = tomllib.loads(
-            (root / TABLE).read_text(encoding="utf-8")
-        )["e2e"]
+        table = tomllib.loads((root / TABLE).read_text(encoding="utf-8"))
+        self._table: dict[str, list[str]] = table["e2e"]
+        self._runs: dict[str, str] = table["runs"]
+        self._unseen: dict[str, list[str]] = table["unseen"]
         self._modules = {name: module_mk.read(root, name) for name in module_mk.names(root)}
 
     @functools.cached_property
@@ -167,6 +171,10 @@ class Tree:
         return plan
 
     def _reach(self, plan: Plan, file: str) -> None:
+        for pattern, wanted in self._unseen.items():
+            for test in self.tests(*HARNESS, "e2e") if fnmatch.fnmatch(file, pattern) else ():
+                if any(fnmatch.fnmatch(self._place(test), f"tests/{one}") for one in wanted):
+                    plan.add(self._place(test), f"{TABLE} says so of {file}")
         if any(fnmatch.fnmatch(file, pattern) for pattern in DOCUMENTS):
             self._reach_by_name(plan, file)
         elif file.endswith(".py"):
@@ -197,7 +205,20 @@ class Tree:
         for test in self.tests(*HARNESS, "e2e"):
             if everywhere or path in self.closure(test):
                 plan.add(self._place(test), f"it uses {file}")
+        if path.parent == self.root / "harness/zvmlab/cli":
+            self._reach_by_command(plan, file)
         self._reach_by_name(plan, file)
+
+    def _reach_by_command(self, plan: Plan, file: str) -> None:
+        """Tests that name a sub-command of this module, which is imported when it is called."""
+        commands = [pair for group in GROUPS.values() for pair in group.items()]
+        names = [name for name, command in commands if command.module == Path(file).stem]
+        if not names:
+            return
+        named = re.compile(rf"""["'](?:{'|'.join(names)})["']|zvmlab (?:{'|'.join(names)})\b""")
+        for test in self.tests(*HARNESS, "e2e"):
+            if named.search(test.read_text(encoding="utf-8")):
+                plan.add(self._place(test), f"it names a command of {file}")
 
     def _reach_part(self, plan: Plan, file: str) -> None:
         """A program or a module that tests in guests bring along: those that name it."""
@@ -217,6 +238,7 @@ class Tree:
             return
         module = self._module_of(file)
         prefix = self._prefix(file, module)
+        self._reach_programs(plan, file, module)
         for name in self._modules:
             if name.startswith("tests/unit/") and module in self._used_by(name):
                 self._reach_units(plan, name, file, module, prefix)
@@ -234,10 +256,20 @@ class Tree:
             if prefix and f"_{prefix}" in test.stem:
                 plan.add(self._place(test), f"its name has the part of {file}")
 
+    def _reach_programs(self, plan: Plan, file: str, module: str) -> None:
+        """The harness' tests that run a program which is linked with the file's module."""
+        for helper, program in self._runs.items():
+            if module not in self._used_by(program):
+                continue
+            for test in self.tests("harness"):
+                if self.root / helper in self.closure(test):
+                    plan.add(self._place(test), f"it runs a program with {file}")
+
     def _module_of(self, file: str) -> str:
         owners = [name for name in self._modules if file.startswith(f"{name}/")]
         return max(owners, key=len, default=str(Path(file).parent))
 
+    @functools.cache
     def _used_by(self, name: str) -> set[str]:
         """Modules that a program of this one is linked with, and itself."""
         return {one.name for one in module_mk.closure(self.root, name)}
@@ -255,6 +287,8 @@ class Tree:
             path = self.root / source if not Path(source).is_absolute() else Path(source)
             place = self._place(path)
             whole = file.endswith((".h", ".def", ".mk")) or name == module
+            # The core has a folder for each of its parts; the files of other modules are one part.
+            whole |= module != "sim/cp" and place.startswith(f"tests/unit/{module}/")
             if whole:
                 plan.add(place, f"it is built with {file}")
             elif f"/{prefix}/" in place or re.search(
