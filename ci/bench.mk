@@ -24,6 +24,10 @@ bench-records: setup-bench $(BUILD)/bench_records ##+ measure: benchmark only th
 bench-command: setup-bench ##+ measure: benchmark only what a command costs beside its guest, in CPU time
 	$(Q)$(BENCH) --part command
 
+.PHONY: bench-loop
+bench-loop: setup-bench ##+ measure: benchmark only what each test in a guest pays: start, put-back, warm guest, requests
+	$(Q)$(BENCH) --part loop
+
 .PHONY: bench-export
 bench-export: setup-bench $(BUILD)/monread ##+ measure: benchmark only monread export: 1,000 users, scraped by Prometheus
 	$(Q)$(BENCH) --part export

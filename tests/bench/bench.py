@@ -31,6 +31,7 @@ import emulators
 import export
 import hercules_boot
 import instructions
+import loop
 import pairs
 import qemu_speed
 import records
@@ -52,6 +53,7 @@ PARTS = (
     "command",
     "boot",
     "start",
+    "loop",
     "scenarios",
     "qemu",
     "changes",
@@ -109,6 +111,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "command": lambda: command.measure(arguments.kernel, count),
         "boot": lambda: boot.measure(small, artifacts(), count),
         "start": lambda: start.measure(small, count, progress),
+        "loop": lambda: loop.measure(small, count, progress),
         "qemu": lambda: qemu_speed.measure(small, count, progress),
         "scenarios": lambda: scenario_rate.measure(small, count, progress),
         "changes": lambda: changes.measure(small, count, progress),
