@@ -47,13 +47,18 @@ _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _BUILD_SECONDS = 1800
 
 
-@functools.cache
 def debian_root(progress: Progress | None = None) -> Path:
     """The folder in the cache that the packages are unpacked into."""
+    return packages_root(PACKAGES, progress)
+
+
+@functools.cache
+def packages_root(names: tuple[str, ...], progress: Progress | None = None) -> Path:
+    """The same of other packages: programs that tests run beside the guest's own."""
     suite = Suite(SUITE, ARCH, progress=progress)
     # All in one question: apt takes long to begin.
-    packages = suite.find("|".join(map(re.escape, PACKAGES)))
-    missing = set(PACKAGES) - {package.name for package in packages}
+    packages = suite.find("|".join(map(re.escape, names)))
+    missing = set(names) - {package.name for package in packages}
     if missing:
         raise CannotRun(f"Debian's {SUITE} has no package {', '.join(sorted(missing))} for {ARCH}")
 
@@ -84,9 +89,14 @@ def _library(root: Path, name: str) -> Path:
     return found
 
 
-def with_libraries(program: Path, path: str, progress: Progress | None = None) -> dict[str, Path]:
-    """*program* at *path* in the guest, and all that it needs there, for ``GuestConfig.files``."""
-    root = debian_root(progress)
+def with_libraries(
+    program: Path, path: str, progress: Progress | None = None, root: Path | None = None
+) -> dict[str, Path]:
+    """*program* at *path* in the guest, and all that it needs there, for ``GuestConfig.files``.
+
+    Libraries come from *root* (default: the guest's packages).
+    """
+    root = root or debian_root(progress)
     loader, names = dynamic(program)
     files = {path: program}
     if loader:
@@ -115,9 +125,12 @@ def _with_needed(
     return files
 
 
-def debian_program(path: str, progress: Progress | None = None) -> dict[str, Path]:
-    """A program of the packages, and all that it needs, at its place."""
-    return with_libraries(debian_root(progress) / path.lstrip("/"), path, progress)
+def debian_program(
+    path: str, progress: Progress | None = None, packages: tuple[str, ...] = ()
+) -> dict[str, Path]:
+    """A program of the packages (default: the guest's), and all that it needs, at its place."""
+    root = packages_root(packages, progress) if packages else debian_root(progress)
+    return with_libraries(root / path.lstrip("/"), path, progress, root)
 
 
 def tools_source() -> Path:
