@@ -360,6 +360,29 @@ def test_aux_data_are_set_of_a_region_that_is_there_enoent_einval(lab: Lab) -> N
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog new\n"
 
 
+@pytest.mark.requirement("D24")
+def test_regions_of_segments(lab: Lab) -> None:
+    """Like dmstats' of the same device; all of them, or none."""
+    lab.create("parts", "0 64 linear /dev/ram0 0\n64 8 error \n72 128 linear /dev/ram0 128")
+    lab.dmsetup("stats", "create", "--segments", "parts").check()
+    theirs = [row["start_sector"] for row in lab.rows("list", "--program", "dmstats", "parts")]
+    done = lab.dmmon("create", "--segments", "--areas", "2", "parts").check()
+    rows = lab.rows("list", "--program", "dmmon", "parts")
+    assert done.stdout.decode().split() == [str(row["region"]) for row in rows]
+    found = [(row["start_sector"], row["sectors"], row["areas"]) for row in rows]
+    assert found == [(0, 64, 2), (64, 8, 2), (72, 128, 2)]
+    assert [row["start_sector"] for row in rows] == theirs
+    lab.dmmon("create", "--segments", "--dry-run", "parts").check()
+    # The third one takes more memory than there may be: 8,388,608 areas.
+    lab.create("large", f"0 8 linear /dev/ram0 0\n8 8 error \n16 {1 << 23} error ")
+    refused = lab.dmmon("create", "--segments", "--area-size", "1", "large")
+    assert (refused.status, refused.stdout) == (1, b"")
+    assert b"that is too much for a region" in refused.stderr
+    assert lab.rows("list", "large") == []
+    wrong = lab.dmmon("create", "--segments", "--start", "8", "parts")
+    assert wrong.status == 2 and b"--start and --length cannot be used" in wrong.stderr
+
+
 def groups(lab: Lab) -> list[str]:
     """The members of each group that dmstats knows."""
     words = ("stats", "list", "--group", "--noheadings", "-o", "region_id", "lin")

@@ -185,6 +185,42 @@ int device_open(struct device *device, const char *name)
 	return EXIT_USAGE;
 }
 
+int device_segments(const struct device *device, struct device_segment **segments, size_t *count)
+{
+	struct dm_task *task = task_by_number(DM_DEVICE_TABLE, device->major, device->minor);
+	int error = task ? run(task) : -errno;
+	struct device_segment *found = NULL, *more;
+	uint64_t start, length;
+	char *type, *parameters;
+	void *next = NULL;
+	size_t n = 0;
+
+	while (!error) {
+		next = dm_get_next_target(task, next, &start, &length, &type, &parameters);
+		/* Without a table there is one target, of no type. */
+		if (!type)
+			break;
+		more = reallocarray(found, n + 1, sizeof(*found));
+		if (more) {
+			found = more;
+			found[n++] = (struct device_segment){ .start = start, .length = length };
+		} else {
+			error = -ENOMEM;
+		}
+		if (!next)
+			break;
+	}
+	if (task)
+		dm_task_destroy(task);
+	if (error) {
+		free(found);
+		return device_failed(device, "read its table", error);
+	}
+	*segments = found;
+	*count = n;
+	return EXIT_PASS;
+}
+
 void device_close(struct device *device)
 {
 	free(device->name);

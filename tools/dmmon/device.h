@@ -28,6 +28,17 @@ struct device {
  * Return: EXIT_PASS, and device_close() is due; or another exit code, having complained.
  */
 int device_open(struct device *device, const char *name);
+
+/* A segment of a device: one line of its table. */
+struct device_segment {
+	uint64_t start, length;		/* sectors */
+};
+
+/*
+ * The segments of a device, in their order; *@segments is to be freed.
+ * Return: EXIT_PASS, or another exit code, having complained.
+ */
+int device_segments(const struct device *device, struct device_segment **segments, size_t *count);
 void device_close(struct device *device);
 
 /* A device of its own, the same.  Return: false without memory. */
