@@ -129,10 +129,12 @@ def rates_of(known: dict[str, Any], interval_ns: int) -> dict[str, Any]:
         "write_bytes_per_s": 512 * known["write_sectors"] / seconds,
         "busy_percent": 100 * known["io_time_ns"] / interval_ns,
         "queue": known["queue_time_ns"] / interval_ns,
+        "ios_per_s": (known["reads"] + known["writes"]) / seconds,
     }
     rates = {key: pytest.approx(value) for key, value in rates.items()}
     rates["read_latency_ns"] = mean(known["read_time_ns"], known["reads"])
     rates["write_latency_ns"] = mean(known["write_time_ns"], known["writes"])
+    rates["service_time_ns"] = mean(known["io_time_ns"], known["reads"] + known["writes"])
     return rates
 
 

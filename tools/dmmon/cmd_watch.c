@@ -33,6 +33,8 @@ static const struct column columns[] = {
 	{ "write_latency_ns", COLUMN_REAL, UNIT_NS, 0, true, "mean duration of a write" },
 	{ "busy_percent", COLUMN_REAL, UNIT_PERCENT, 0, true, "part of the time with I/O" },
 	{ "queue", COLUMN_REAL, UNIT_NONE, 5, false, "mean number of I/Os under way" },
+	{ "ios_per_s", COLUMN_REAL, UNIT_PER_S, 9, false, "throughput: reads and writes a second" },
+	{ "service_time_ns", COLUMN_REAL, UNIT_NS, 0, false, "time with I/O for each read or write" },
 	{ "interval", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "number of the interval, from 1" },
 	{ "interval_ns", COLUMN_UNSIGNED, UNIT_NS, 0, false, "its length" },
 	{ "time", COLUMN_UNSIGNED, UNIT_TIME, 20, false, "its end" },
@@ -88,9 +90,11 @@ static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64
 	cells[7] = cell_real(rates->write_latency);
 	cells[8] = cell_toned(cell_real(rates->busy * PER_CENT), busy_tone(rates->busy));
 	cells[9] = cell_real(rates->queue);
-	cells[10] = cell_unsigned(number);
-	cells[11] = cell_unsigned(elapsed);
-	cells[12] = cell_unsigned((uint64_t)time(NULL));
+	cells[10] = cell_real(rates->reads + rates->writes);
+	cells[11] = cell_real(rates->service);
+	cells[12] = cell_unsigned(number);
+	cells[13] = cell_unsigned(elapsed);
+	cells[14] = cell_unsigned((uint64_t)time(NULL));
 }
 
 /* An interval of all devices. */

@@ -91,7 +91,7 @@ struct dms_rates dms_rates(const uint64_t *delta, const struct dms_region *r, ui
 			   unsigned int doubt)
 {
 	double ns = (double)elapsed, unit = r->precise ? 1.0 : 1e6;
-	struct dms_rates rates = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	struct dms_rates rates = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 
 	/* Since when a cleared region has counted is not known. */
 	if (!(doubt & DMS_CLEARED)) {
@@ -110,6 +110,8 @@ struct dms_rates dms_rates(const uint64_t *delta, const struct dms_region *r, ui
 		rates.write_latency = unit * mean(delta[DMS_WRITE_TIME], delta[DMS_WRITES]);
 		rates.busy = fmin(1.0, unit * (double)delta[DMS_IO_TIME] / ns);
 		rates.queue = unit * (double)delta[DMS_QUEUE_TIME] / ns;
+		rates.service = unit * mean(delta[DMS_IO_TIME],
+					    delta[DMS_READS] + delta[DMS_WRITES]);
 	}
 	return rates;
 }

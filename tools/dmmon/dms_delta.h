@@ -48,6 +48,7 @@ struct dms_rates {
 	double read_latency, write_latency;	/**< mean of those completed, nanoseconds */
 	double busy;				/**< part of the time with I/O under way, 0 to 1 */
 	double queue;				/**< mean number of I/Os under way */
+	double service;				/**< time with I/O under way for each, nanoseconds */
 };
 
 /** Rates of a delta over @elapsed nanoseconds, at least 1; @doubt as dms_delta() returned it. */

@@ -72,6 +72,7 @@ TEST(rates)
 	ck_assert_double_eq_tol(r.read_latency, 2e6, 1e-6);
 	ck_assert_double_eq_tol(r.busy, 0.04, 1e-9);
 	ck_assert_double_eq_tol(r.queue, 0.04, 1e-9);
+	ck_assert_double_eq_tol(r.service, 2e6, 1e-6);
 	ck_assert_double_eq(r.writes, 0);
 	ck_assert_double_nan(r.write_latency);
 	ck_assert_double_nan(r.write_size);
@@ -139,6 +140,7 @@ TEST(times_that_wrapped)
 	ck_assert_double_eq_tol(r.reads, 10, 1e-9);
 	ck_assert_double_nan(r.read_latency);
 	ck_assert_double_nan(r.busy);
+	ck_assert_double_nan(r.service);
 	ck_assert_double_nan(r.queue);
 }
 
