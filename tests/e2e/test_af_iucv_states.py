@@ -121,7 +121,7 @@ def test_full_send_buffer_is_eagain_until_the_partner_takes_something(
     """A partner that takes nothing is no lack of memory; all that was taken arrives."""
     with to_peer(worker, peer, kind) as (client, stream):
         client.set_option(SO_SNDBUF, 1, SOL_SOCKET).check()
-        parts = []
+        parts: list[bytes] = []
         while True:
             data = pattern(1000, len(parts))
             result = client.try_send(data, MSG_DONTWAIT | MSG_EOR)
