@@ -35,6 +35,7 @@ from waiting import LIMIT, wait_until
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Worker
 from zvmlab.cp.afiucv import AfIucvStream, connect
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
 
@@ -340,6 +341,34 @@ def test_message_larger_than_the_receive_buffer_arrives(worker: Worker) -> None:
         found = accepted.try_recv(5000)
         assert (found.ret, found.errno) == (5000, 0)
         assert found.data[:5000] == pattern(5000, 1)
+
+
+@pytest.mark.requirement("I10", "I16")
+@pytest.mark.not_debug("KASAN reports that recv() uses the path that has been freed", coverage=True)
+@pytest.mark.kernel_defect(
+    5,
+    "CP is asked for messages of a path that has gone",
+    seen=r"assert \d+ == 0",
+    kernels=("bookworm", "bookworm-backports"),
+)
+def test_cp_is_asked_nothing_about_a_path_that_has_gone(
+    warm_guest: Guest, worker: Worker, peer: Peer
+) -> None:
+    """Its number may be another connection's by now: messages that were left on it are gone."""
+    with from_peer(worker, peer) as (accepted, stream):
+        accepted.set_option(SO_RCVBUF, 4096, SOL_SOCKET).check()
+        for number in range(20):
+            stream.send(pattern(2000, number))
+        found = warm_guest.control.execute("query-paths", user=GUEST)["paths"]
+        (path,) = [one["path"] for one in found if one["partner"] == "PARTNER"]
+        stream.close()
+        wait_until(lambda: accepted.try_send(b"x").errno == errno.ENOTCONN, "the sever")
+        # It counts the calls, and never fires.
+        watch = Fault("iucv.receive", "rc", 1, path=path, nth=1_000_000)
+        with armed(warm_guest.control, watch) as rules:
+            while accepted.try_recv(100_000).ret > 0:
+                pass
+        assert rules[0].matched == 0
 
 
 @pytest.mark.requirement("I16")
