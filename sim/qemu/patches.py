@@ -11,59 +11,13 @@ No build depends on this file.
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from qemu_change import Change, ChangeError, changed, load, version_of
+from qemu_change import ChangeError, load, version_of
 
-WHO = "zvmlab developers <zvmlab@localhost>"
-_ENVIRONMENT = {
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_COMMITTER_NAME": "zvmlab developers",
-    "GIT_COMMITTER_EMAIL": "zvmlab@localhost",
-    "GIT_COMMITTER_DATE": "@0 +0000",
-}
-
-
-def _git(tree: Path, *words: str) -> None:
-    """A commit in the tree's repository, which is nobody's but ours."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    argv = ["git", "-C", str(tree), *words]
-    subprocess.run(argv, env=env | _ENVIRONMENT, check=True, capture_output=True, timeout=60)
-
-
-def _commit(tree: Path, message: str) -> None:
-    _git(tree, "add", "--all")
-    _git(tree, "commit", "--author", WHO, "--date", "@0 +0000", "--message", message)
-
-
-def write(pristine: Path, folder: Path, changes: list[Change]) -> int:
-    """Write the files into *folder*.  Return: how many."""
-    series = version_of(pristine)
-    made = [change for change in changes if change.within(series)]
-    shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="zvmlab-patches-") as name:
-        tree = Path(name)
-        for file in {place.file for change in made for place in change.within(series)}:
-            (tree / file).parent.mkdir(parents=True, exist_ok=True)
-            (tree / file).write_bytes((pristine / file).read_bytes())
-        _git(tree, "init")
-        _commit(tree, "QEMU")
-        _git(tree, "tag", "pristine")
-        texts: dict[str, str] = {}
-        for change in made:
-            texts = changed(pristine, change.within(series), texts)
-            for file, text in texts.items():
-                (tree / file).write_text(text, encoding="utf-8")
-            _commit(tree, f"{change.subject}\n\n{change.text}")
-        options = ("--zero-commit", "--no-signature", f"--output-directory={folder.absolute()}")
-        _git(tree, "format-patch", *options, "pristine")
-    return len(made)
+from zvmlab.base.patch_series import write_series
 
 
 def main(argv: list[str]) -> int:
@@ -74,8 +28,9 @@ def main(argv: list[str]) -> int:
     try:
         changes = load()
         for pristine in map(Path, argv[2:]):
-            folder = Path(argv[1]) / version_of(pristine)
-            print(f"{write(pristine, folder, changes)} patches are in {folder}")
+            series = version_of(pristine)
+            folder = Path(argv[1]) / series
+            print(f"{write_series(pristine, series, folder, changes)} patches are in {folder}")
     except (ChangeError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,155 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our changes of QEMU's source: what the files in changes/ say, and what they make of a tree.
-
-Each file is one change, written in the language of the lines that it inserts.  It begins with a
-comment: the licence, then the subject and the text of its patch.  After that, lines that begin
-with ``//@`` (or ``#@``) say where the lines below them go:
-
-    //@ file: PATH           in this file of QEMU's
-    //@ for: SERIES          up to the next "file": in this version only
-    //@ include: HEADER      includes the header, unless the file does already
-    //@ in: PIECE            up to the next "in" or "file": only between the one line that
-                             contains PIECE and the next line that is "}"
-    //@ before: PIECE        insert before the one line that contains PIECE
-    //@ after: PIECE         insert after it
-    //@ replace: PIECE       insert in its place; "replace 3": and of the two lines below it
-
-A function that is inserted before another one gets an empty line behind it.
-"""
+"""Our changes of QEMU's source, which are in changes/; zvmlab.base.source_change has their language."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness"))
+
+from zvmlab.base.source_change import (  # noqa: E402
+    Change,
+    ChangeError,
+    Project,
+    changed,
+    read_changes,
+)
+
+__all__ = ["Change", "ChangeError", "changed", "load", "version_of"]
 
 FOLDER = Path(__file__).parent / "changes"
 # In this order: what is wrong in QEMU, what is slow, and what our device needs.
 KINDS = ("corrections", "speed", "port")
 # The version that we build, and the next one.
 SERIES = ("10.0", "11.1")
-
-_DIRECTIVE = re.compile(r"(?://|#)@ (\w+)(?: (\d+))?: *(.+)")
-_INSERTS = ("before", "after", "replace")
-_MARKS = re.compile(r"^(?:/\*| \*/| ?\*|#)(?: |$)")
-_LICENCE = "SPDX-License" "-Identifier: "
-_FIRST_HEADER = '#include "qemu/osdep.h"'
-
-
-class ChangeError(Exception):
-    """A change is not written as it should be, or does not fit the tree."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where lines go; "include" has the header as its piece, and no lines."""
-
-    source: str
-    """The change's file, and the line in it that says so."""
-    file: str
-    series: str
-    inside: str
-    kind: str
-    count: int
-    """Of lines that are replaced."""
-    piece: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Change:
-    """Places that belong together."""
-
-    name: str
-    kind: str
-    subject: str
-    text: str
-    places: list[Place]
-
-    def within(self, series: str) -> list[Place]:
-        """Those in this version of QEMU."""
-        return [place for place in self.places if place.series in ("", series)]
-
-
-class _Reader:
-    """What has been read of one file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lines = path.read_text(encoding="utf-8").splitlines()
-        self._file = self._series = self._inside = ""
-
-    def change(self) -> Change:
-        """All of it."""
-        starts = [i for i, line in enumerate(self._lines) if re.match(r"(?://|#)@", line)]
-        licence, subject, *text = self._comment(self._lines[: min(starts, default=None)])
-        if not licence.startswith(_LICENCE):
-            raise self._wrong(0, "does not begin with its licence")
-        places = [
-            place
-            for start, end in zip(starts, [*starts[1:], len(self._lines)])
-            for place in self._directive(start, self._lines[start + 1 : end])
-        ]
-        if not places:
-            raise self._wrong(0, "inserts nothing")
-        body = "\n".join(text).strip("\n")
-        return Change(self._path.stem, self._path.parent.name, subject, body, places)
-
-    def _wrong(self, number: int, why: str) -> ChangeError:
-        return ChangeError(
-            f"{self._path}:{number + 1}: {why}; sim/qemu/qemu_change.py has the rules"
-        )
-
-    def _comment(self, lines: list[str]) -> list[str]:
-        """Licence, subject and text, without what makes a comment of them."""
-        text = [_MARKS.sub("", line).removesuffix("*/").rstrip() for line in lines]
-        found = [line for i, line in enumerate(text) if line or (i > 3 and text[i - 1])]
-        if len(found) < 3:
-            raise self._wrong(0, "does not say what is changed, and why")
-        return found
-
-    def _directive(self, number: int, below: list[str]) -> Iterator[Place]:
-        match = _DIRECTIVE.fullmatch(self._lines[number])
-        key, value = (match[1], match[3]) if match else ("", "")
-        text = "\n".join(below).strip("\n")
-        count = int(match[2] or 0) if match else 0
-        if key not in _INSERTS and match and (text or count):
-            raise self._wrong(number, "only 'before', 'after' and 'replace' have lines below them")
-        if key == "file":
-            self._file, self._series, self._inside = value, "", ""
-        elif key == "for" and self._file and value in SERIES:
-            self._series = value
-        elif key == "in" and self._file:
-            self._inside = value
-        elif key == "include" and self._file:
-            yield self._place(number, key, value, "", 0)
-        elif key == "replace" and self._file:
-            yield self._place(number, key, value, text, count or 1)
-        elif key in _INSERTS and self._file and text and not count:
-            end = "\n" if key == "before" and text.splitlines()[-1].startswith("}") else ""
-            yield self._place(number, key, value, text + end, 0)
-        else:
-            raise self._wrong(number, f"'{self._lines[number]}' cannot stand here")
-
-    def _place(self, number: int, kind: str, piece: str, text: str, count: int) -> Place:
-        source = f"{self._path}:{number + 1}"
-        where = (self._file, self._series, self._inside)
-        return Place(source, *where, kind, count, piece, f"{text}\n" if text else "")
+QEMU = Project("QEMU", SERIES, "harness/zvmlab/base/source_change.py", '#include "qemu/osdep.h"')
 
 
 def load(folder: Path = FOLDER) -> list[Change]:
     """All changes, in the order in which they are made."""
     try:
         files = [file for kind in KINDS for file in sorted((folder / kind).iterdir())]
-        changes = [_Reader(file).change() for file in files if not file.name.startswith(".")]
     except OSError as error:
         raise ChangeError(f"{error.filename} cannot be read: {error.strerror}") from error
-    names = [change.name for change in changes]
-    for change in changes:
-        if names.count(change.name) > 1:
-            raise ChangeError(f"{folder}: two changes are called '{change.name}'; rename one")
-    return changes
+    return read_changes([file for file in files if not file.name.startswith(".")], QEMU)
 
 
 def version_of(tree: Path) -> str:
@@ -163,56 +46,3 @@ def version_of(tree: Path) -> str:
         known = " and ".join(SERIES)
         raise ChangeError(f"{tree} is QEMU {version}; the changes are for {known}")
     return series
-
-
-def _only(place: Place, lines: list[str], piece: str, span: range) -> int:
-    """The one line of *span* that contains *piece*."""
-    found = [i for i in span if piece in lines[i]]
-    if len(found) != 1:
-        raise ChangeError(
-            f"{place.source}: '{piece}' is in {len(found)} lines of QEMU's {place.file} instead of"
-            " one; see what that file has there now, and change the place, or remove the change"
-            " if QEMU does not need it any more"
-        )
-    return found[0]
-
-
-def insert(text: str, place: Place) -> str:
-    """The text of a file with the place's lines in it."""
-    if place.kind == "include":
-        line = f'#include "{place.piece}"\n'
-        if f"\n{line}" in text:
-            return text
-        first = f"{_FIRST_HEADER}\n"
-        return text.replace(first, first + line, 1)
-    lines = text.splitlines(keepends=True)
-    span = range(len(lines))
-    if place.inside:
-        first_line = _only(place, lines, place.inside, span)
-        ends = (i for i in span[first_line:] if lines[i].rstrip() == "}")
-        span = range(first_line, next(ends, len(lines)))
-    at = _only(place, lines, place.piece, span) + (place.kind == "after")
-    return "".join([*lines[:at], place.text, *lines[at + place.count :]])
-
-
-def changed(tree: Path, places: Iterable[Place], texts: dict[str, str]) -> dict[str, str]:
-    """What the places make of *texts*, or of the tree's files where these are not known."""
-    result = dict(texts)
-    for place in places:
-        if place.file not in result:
-            result[place.file] = _read(tree, place)
-        result[place.file] = insert(result[place.file], place)
-    return result
-
-
-def _read(tree: Path, place: Place) -> str:
-    try:
-        text = (tree / place.file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ChangeError(
-            f"{place.source}: {tree / place.file} cannot be read: {error.strerror};"
-            " see where QEMU has it now, and change the line with 'file'"
-        ) from error
-    if "zvmlab" in text:
-        raise ChangeError(f"{tree / place.file} has our changes already")
-    return text

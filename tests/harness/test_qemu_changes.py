@@ -155,7 +155,7 @@ def test_a_file_that_qemu_has_not_is_named(tool: Tool) -> None:
     )
 
 
-RULES = "; sim/qemu/qemu_change.py has the rules\n"
+RULES = "; harness/zvmlab/base/source_change.py has the rules\n"
 ONLY = "only 'before', 'after' and 'replace' have lines below them"
 
 

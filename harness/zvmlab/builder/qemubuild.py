@@ -95,6 +95,7 @@ WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 VERSION = "ZVMLAB_QEMU_VERSION"
 # For patch files only.
 NOT_FOR_BUILDS = ("patches.py",)
+_CHANGES = "harness/zvmlab/base/source_change.py"
 _BASE = ("source", "pristine", "build.log", "ready")
 
 _KIND = "qemu"
@@ -133,7 +134,7 @@ def build_key(root: Path) -> str:
     for file in module_mk.files(root, module_mk.closure(root, PORT)):
         if file.name not in NOT_FOR_BUILDS:
             parts += [str(file.relative_to(root)), file]
-    return digest(*parts)
+    return digest(*parts, root / _CHANGES)
 
 
 def _need_tools() -> None:
