@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * s390/monreader: Let readv() leave the end of a set to the next read
+ *
+ * The driver has a read function only, so readv() calls it for each of its
+ * buffers.  After the last bytes of a set, the call for the next buffer
+ * gets the 0 bytes that complete the set, or an error, and the caller sees
+ * neither: the sum of the bytes is what readv() returns.
+ *
+ * Provide read_iter instead: it fills the buffers from one part of the
+ * set.
+ *
+ * Tried with a readv() that has room for more than the set.
+ */
+//@ file: drivers/s390/char/monreader.c
+//@ after: #include <linux/slab.h>
+#include <linux/uio.h>
+//@ replace 2: static ssize_t mon_read_msg(struct file *filp, char __user *data,
+static ssize_t mon_read_msg(struct file *filp, struct iov_iter *to,
+			    size_t count, loff_t *ppos)
+//@ for: 6.1
+//@ in: static ssize_t mon_read_msg(
+//@ replace 3: 		ret = copy_to_user(data, &monmsg->mce[monmsg->pos - mce_start],
+		if (!mon_copy(to, &monmsg->mce[monmsg->pos - mce_start], count))
+//@ replace 3: 		ret = copy_to_user(data, (void *) (unsigned long) monmsg->pos,
+		if (!mon_copy(to, __va(monmsg->pos), count))
+//@ file: drivers/s390/char/monreader.c
+//@ for: 6.12 7.2
+//@ in: static ssize_t mon_read_msg(
+//@ replace 3: 		ret = copy_to_user(data, &monmsg->mce[monmsg->pos - mce_start],
+		if (!mon_copy(to, &monmsg->mce[monmsg->pos - mce_start], count))
+//@ replace 2: 		ret = copy_to_user(data, __va(monmsg->pos), count);
+		if (!mon_copy(to, __va(monmsg->pos), count))
+//@ file: drivers/s390/char/monreader.c
+//@ before: static ssize_t mon_read_msg(
+/* Copy all of it, or nothing */
+static bool mon_copy(struct iov_iter *to, const void *from, size_t count)
+{
+	size_t copied = copy_to_iter(from, count, to);
+
+	if (copied == count)
+		return true;
+	iov_iter_revert(to, copied);
+	return false;
+}
+//@ replace 4: static ssize_t mon_read(struct file *filp, char __user *data,
+static ssize_t mon_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct file *filp = iocb->ki_filp;
+	struct mon_private *monpriv = filp->private_data;
+	size_t count = iov_iter_count(to);
+//@ in: static ssize_t mon_read_iter(
+//@ replace: 	ret = mon_read_msg(filp, data, count, ppos);
+	ret = mon_read_msg(filp, to, count, &iocb->ki_pos);
+//@ file: drivers/s390/char/monreader.c
+//@ replace: 	.read    = &mon_read,
+	.read_iter = &mon_read_iter,
