@@ -293,6 +293,15 @@ qemu-patches: ##+ package: write our changes of QEMU as patch files: build/qemu-
 	$(Q)$(HARNESS) -B sim/qemu/patches.py $(BUILD)/qemu-patches \
 		$(if $(QEMU),"$(QEMU)",$$($(HARNESS) -m zvmlab.builder.qemubuild --sources))
 
+.PHONY: linux-patches
+linux-patches: ##+ package: write our corrections of Linux as patch files: build/linux-patches; TREE="DIR|source:7.2…", AUTHOR="NAME <MAIL>"
+	$(Q)$(HARNESS) -B corrections/linux_patches.py $(BUILD)/linux-patches $(if $(AUTHOR),--author "$(AUTHOR)") $(or $(TREE),source:7.2)
+
+.PHONY: check-corrections
+check-corrections: ##+ test: build TREE with our corrections of Linux, and run the tests of what they correct: TREE="DIR|source:7.2…", TESTS
+	$(Q)options=$$($(HARNESS) -B corrections/corrected.py $(BUILD)/corrected-linux $(or $(TREE),source:7.2)) && \
+		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(or $(TESTS),$$(grep -oE 'tests/e2e/test_\w+\.py' docs/defects.md | sort -u))
+
 .PHONY: kvm-unit-tests
 kvm-unit-tests: ##+ test: run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"
 	$(Q)$(HARNESS) -B tests/kvm_unit_tests/kvm_unit_tests.py --source "$(SOURCE)" --build $(BUILD)/kvm-unit-tests $(TEST)

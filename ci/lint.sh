@@ -97,10 +97,10 @@ run sparse each_module sparse_some
 run shellcheck shellcheck $scripts
 # shellcheck disable=SC2046 # a list of files, no blanks within a name
 run codespell codespell --quiet-level 3 --ignore-words ci/codespell.txt $(git ls-files ':!tests/fuzz/corpus')
-run black "$python" -m black --quiet --check harness tests ci sim guest zvmlab
+run black "$python" -m black --quiet --check harness tests ci corrections sim guest zvmlab
 # It keeps what it knows of modules that have not changed, with all that they import.
 # shellcheck disable=SC2086 # an option, or none
-run mypy "$python" -m mypy $mypy_keeps --no-error-summary harness/zvmlab tests ci sim/qemu/*.py
+run mypy "$python" -m mypy $mypy_keeps --no-error-summary harness/zvmlab tests ci sim/qemu/*.py corrections/*.py
 run reuse reuse lint --quiet
 run layers env PYTHONPATH=harness "$python" ci/layers.py
 run objects make --no-print-directory -s -j "$(nproc)" objects

@@ -10,17 +10,20 @@ own driver gets wrong against its documentation is marked:
 With that driver the test must then fail, and fail that way: *seen* is a regular expression for
 the whole first line of what the exception says, so that another value is no known defect.  A pass
 is an error, too.  ``kernel_defect`` is the same for other parts of the kernel, which no --driver
-takes the place of (docs/upstream-kernel.md has their numbers).
+takes the place of (docs/upstream-kernel.md has their numbers).  ``--corrected PART-NUMBER`` says that the
+kernels have a correction: the mark does not count then (corrections/README.md).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from pathlib import Path
 
 import pytest
 
 from zvmlab.builder.kernels import defects_of
+from zvmlab.builder.linux_corrections import defect_of
 from zvmlab.guest.config import UPSTREAM_DRIVER
 from zvmlab.pytest_plugin import backend_choice
 
@@ -64,8 +67,10 @@ def _checked(item: pytest.Item, mark: pytest.Mark) -> str:
     return str(seen)
 
 
-def expect_defects(item: pytest.Item, kernel: str) -> None:
+def expect_defects(item: pytest.Item, kernel: str, corrected: Container[str]) -> None:
     """Turn the defects that apply to this test into expected failures, strict ones.
+
+    Those that are *corrected* in the kernels under test do not apply.
 
     ``raises`` says how the defect shows (AssertionError), ``seen`` with which value,
     ``kernels`` where it exists (everywhere): a suite is also the one that stands in for it (then
@@ -79,6 +84,8 @@ def expect_defects(item: pytest.Item, kernel: str) -> None:
             continue
         for mark, seen in marks:
             number, reason = mark.args
+            if defect_of(name, number, reason) in corrected:
+                continue
             kernels = mark.kwargs.get("kernels")
             if kernels is not None and not names & set(kernels):
                 continue

@@ -29,6 +29,7 @@ from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.builder.kernels import check_name, resolve
+from zvmlab.builder.linux_corrections import named
 from zvmlab.builder.modulebuild import built_modules
 from zvmlab.builder.tree_name import with_counted
 from zvmlab.cp.trace_tests import begin_test
@@ -85,6 +86,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         metavar="upstream|zvmlab|PATH",
         help="monreader under test: upstream (default), zvmlab or a .ko file; may be repeated",
+    )
+    group.addoption(
+        "--corrected",
+        action="append",
+        default=[],
+        metavar="PART-NUMBER",
+        help="the kernels have a correction of this defect (docs/defects.md), such as af_iucv-1:"
+        " what is marked as that defect must not fail; may be repeated",
     )
     group.addoption(
         "--cold",
@@ -213,6 +222,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     speeds.choose(config, items)
     speeds.shuffle(config, items)
+    corrected = named(config.getoption("corrected"))
     for item in items:
         kernel = _kernel_of(item)
         if kernel is None:
@@ -224,7 +234,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             driver, backend = drivers.driver_id(_driver_of(item)), backend_choice.of_test(item)
             group = f"warm-{backend_choice.kernel_id(kernel)}-{driver}-{backend}"
             item.add_marker(pytest.mark.xdist_group(group))
-        drivers.expect_defects(item, kernel)
+        drivers.expect_defects(item, kernel, corrected)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Our corrections of Linux: the files, the trees and patches made of them, and what tests know of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zvmlab.base.cache import cache_root
+from zvmlab.base.source_change import ChangeError
+from zvmlab.builder import linux_corrections
+from zvmlab.builder.linux_corrections import (
+    LINUX,
+    Correction,
+    corrected_texts,
+    corrected_tree,
+    corrections,
+    defect_of,
+    named,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+ROW = re.compile(r"\| (\d+) \|.*\| \[(\w+)\]\(\.\./(tests/\w+/test_\w+\.py)\) \| (.*) \|")
+
+
+def rows() -> dict[str, tuple[str, Path, str]]:
+    """Of docs/defects.md: the test's name and file, and the correction, by part and number."""
+    page = (ROOT / "docs/defects.md").read_text(encoding="utf-8").partition("\n## In QEMU")[0]
+    found, part = {}, ""
+    for line in page.splitlines():
+        if line.startswith("### "):
+            part = line.removeprefix("### ")
+        elif match := ROW.fullmatch(line):
+            found[f"{part}-{match[1]}"] = (match[2], ROOT / match[3], match[4])
+    return found
+
+
+ALL = corrections()
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: f"{one.part}-{one.file.stem}")
+def test_a_correction_is_of_a_defect_that_has_a_test(one: Correction) -> None:
+    """And its message says what is wrong, and how it was tried, as a kernel's patch does."""
+    for defect in one.defects:
+        test, file, link = rows()[defect]
+        assert f"def test_{test}(" in file.read_text(encoding="utf-8")
+        assert link.endswith(f"(../{one.file.relative_to(ROOT)})")
+    assert re.fullmatch(r"[a-z0-9_/]+(: [a-z0-9_]+)?: [A-Z].{10,60}[^.]", one.change.subject)
+    assert re.search(r"^Tried ", one.change.text, re.MULTILINE)
+    assert max(map(len, one.change.text.splitlines())) <= 75
+    assert not re.search(r"\S  ?-by: ", one.change.text)
+
+
+def test_the_page_knows_of_each_correction() -> None:
+    corrected = {defect for one in ALL for defect in one.defects}
+    assert {defect for defect, row in rows().items() if row[2] != "none"} == corrected
+    assert len(corrected) >= 50
+
+
+@pytest.mark.parametrize("series", LINUX.series)
+def test_each_place_is_there_once(series: str) -> None:
+    """In Debian's source, if the cache has it: `zvmlab fetch source:SERIES`."""
+    trees = sorted(cache_root().glob(f"linux-tree-{series}-*/linux"))
+    if not trees:
+        pytest.skip(f"the cache has no source of Linux {series}")
+    texts = corrected_texts(trees[-1], series, ALL)
+    assert any(file.endswith("monreader.c") for file in texts)
+
+
+TEXT = "int one(void)\n{\n\treturn 1;\n}\n"
+CHANGE = (
+    "/* SPDX-License"
+    "-Identifier: GPL-2.0-only */\n/*\n * part: Return two\n *\n"
+    " * It was one.\n *\n * Tried.\n */\n//@ file: drivers/a.c\n//@ for: 6.12 7.2\n"
+    "//@ replace: \treturn 1;\n\treturn 2;\n"
+)
+
+
+@pytest.fixture(name="tree")
+def _tree(tmp_path: Path) -> Path:
+    """What looks like Linux 7.2."""
+    tree = tmp_path / "linux"
+    for name, text in {
+        "Makefile": "VERSION = 7\nPATCHLEVEL = 2\n",
+        "drivers/a.c": TEXT,
+        "drivers/b.c": "b\n",
+    }.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text, encoding="utf-8")
+    return tree
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "corrections"
+    (folder / "part").mkdir(parents=True)
+    (folder / "part" / "01+12-two.c").write_text(CHANGE, encoding="utf-8")
+    return folder
+
+
+def test_a_tree_of_links_has_the_corrections(tree: Path, folder: Path, tmp_path: Path) -> None:
+    """The tree itself stays as it is, and the copy follows both."""
+    copy, found = tmp_path / "copy", corrections(folder)
+    assert found[0].defects == ("part-1", "part-12")
+    corrected_tree(tree, copy, found)
+    assert (copy / "drivers/a.c").read_text(encoding="utf-8") == TEXT.replace("1", "2")
+    assert (copy / "drivers/b.c").readlink() == tree / "drivers/b.c"
+    assert (tree / "drivers/a.c").read_text(encoding="utf-8") == TEXT
+    before = (copy / "drivers/a.c").stat().st_mtime_ns
+    (tree / "drivers/b.c").rename(tree / "drivers/c.c")
+    corrected_tree(tree, copy, found)
+    assert sorted(os.listdir(copy / "drivers")) == ["a.c", "c.c"]
+    assert (copy / "drivers/a.c").stat().st_mtime_ns == before
+    corrected_tree(tree, copy, [])
+    assert (copy / "drivers/a.c").readlink() == tree / "drivers/a.c"
+
+
+def test_a_place_that_is_gone_is_named(tree: Path, folder: Path, tmp_path: Path) -> None:
+    (tree / "drivers/a.c").write_text("int one;\n", encoding="utf-8")
+    with pytest.raises(ChangeError) as error:
+        corrected_tree(tree, tmp_path / "copy", corrections(folder))
+    assert str(error.value) == (
+        f"{folder}/part/01+12-two.c:11: '\treturn 1;' is in 0 lines of Linux's drivers/a.c instead of"
+        " one; see what that file has there now, and change the place, or remove the change if Linux"
+        " does not need it any more"
+    )
+    assert not (tmp_path / "copy").exists()
+
+
+def test_other_series_and_names_are_refused(tree: Path, folder: Path, tmp_path: Path) -> None:
+    (tree / "Makefile").write_text("VERSION = 5\nPATCHLEVEL = 4\n", encoding="utf-8")
+    with pytest.raises(ChangeError) as error:
+        corrected_tree(tree, tmp_path / "copy", [])
+    assert str(error.value) == f"{tree} is Linux 5.4; there are corrections for 6.1, 6.12, 7.2"
+    (folder / "part" / "two.c").write_text(CHANGE, encoding="utf-8")
+    with pytest.raises(ChangeError, match="part/two.c: a correction's file is called NUMBER-SUBJ"):
+        corrections(folder)
+
+
+def _patches(*words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-B", str(ROOT / "corrections/linux_patches.py"), *words]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "harness")}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_patches_of_a_tree_that_has_another_text(tree: Path, tmp_path: Path) -> None:
+    done = _patches(str(tmp_path / "out"), str(tree))
+    first = linux_corrections.FOLDER / "af_iucv" / "01-poll-of-a-listener.c"
+    assert done.returncode == 1
+    assert re.fullmatch(
+        rf"{first}:\d+: {tree}/net/iucv/af_iucv.c cannot be read: No such file or directory;"
+        " see where Linux has it now, and change the line with 'file'\n",
+        done.stderr,
+    )
+
+
+def test_an_author_has_a_name_and_an_address(tree: Path, tmp_path: Path) -> None:
+    done = _patches("--author", "me", str(tmp_path / "out"), str(tree))
+    assert done.returncode == 2
+    assert "--author 'me' is not of the form 'NAME <MAIL>'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("mark", "number", "reason", "expected"),
+    [
+        ("upstream_defect", 5, "open waits", "monreader-5"),
+        ("kernel_defect", 9, "a character is cut off", "kernel-9"),
+        ("kernel_defect", 2, "dcssblk: it is not saved", "dcssblk-2"),
+        ("kernel_defect", 3, "poll: it is not shown", "kernel-3"),
+    ],
+)
+def test_a_mark_is_about_a_defect(mark: str, number: int, reason: str, expected: str) -> None:
+    assert defect_of(mark, number, reason) == expected
+
+
+def test_drivers_on_one_page_count_together() -> None:
+    assert named(["cmm-9", "monreader-5", "dcssblk-2"]) == {"kernel-9", "monreader-5", "dcssblk-2"}
