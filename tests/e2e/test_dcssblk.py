@@ -313,16 +313,30 @@ def test_types_without_contents_are_not_saved(lab: Guest, name: str) -> None:
 @pytest.mark.requirement("B5")
 @pytest.mark.parametrize("command, nth", [("DEFSEG", 1), ("SAVESEG", 1)])
 def test_what_cp_does_not_save_is_in_the_log(lab: Guest, command: str, nth: int) -> None:
-    """The command fails: the kernel says so there, and nowhere else (docs/upstream-dcssblk.md)."""
+    """The command fails: the kernel says so there."""
     block, log = Block(lab, "MINE"), Log(lab.agent, "extmem")
     block.set("add", "MINE")
     block.write(0, BEFORE)
     with armed(lab.control, Fault("diag08.command", "rc", 435, name=command, nth=nth)):
-        assert attempt(lab, "MINE/save", "1") == 0
+        attempt(lab, "MINE/save", "1")
     assert f"Saving a DCSS failed with {command} response code 435" in log.texts()
     block.purge()
     block.set("add", "MINE")
     assert block.read(0, PAGE) == bytes(PAGE)
+
+
+@pytest.mark.requirement("B5")
+@pytest.mark.kernel_defect(
+    1, "dcssblk: a save that fails is reported as done", seen=r"assert 0 == 5"
+)
+@pytest.mark.parametrize("command", ["DEFSEG", "SAVESEG"])
+def test_save_that_cp_does_not_do_is_an_error(lab: Guest, command: str) -> None:
+    """And the log does not say that it was done."""
+    block, log = Block(lab, "MINE"), Log(lab.agent, "dcssblk")
+    block.set("add", "MINE")
+    with armed(lab.control, Fault("diag08.command", "rc", 435, name=command, nth=1)):
+        assert attempt(lab, "MINE/save", "1") == errno.EIO
+    assert not any(text.endswith("are saved") for text in log.texts())
 
 
 @pytest.mark.requirement("B5")
@@ -336,7 +350,7 @@ def test_disk_can_be_saved_after_a_save_that_failed(lab: Guest) -> None:
     block, log = Block(lab, "MINE"), Log(lab.agent, "extmem")
     block.set("add", "MINE")
     with armed(lab.control, Fault("diag08.command", "rc", 435, name="SAVESEG", nth=1)) as rules:
-        block.set("MINE/save", "1")
+        attempt(lab, "MINE/save", "1")
     block.write(0, AFTER)
     block.set("MINE/save", "1")
     block.purge()
