@@ -41,8 +41,6 @@ from zvmlab.builder.kernel import (
 )
 from zvmlab.builder.kernel_tree import tree_kernel
 from zvmlab.builder.tree_name import DEBUG_WORD, number_of, tree_name
-from zvmlab.builder.modules import available, module_name
-from zvmlab.builder.tree_name import number_of, series_of, tree_name
 from zvmlab.builder.packages import DAY, HOUR, Suite
 
 REPLACED = "ZVMLAB_REPLACED_MODULES"
@@ -76,6 +74,8 @@ def _with_replaced(kernel: Kernel) -> Kernel:
     files = [Path(word) for word in os.environ.get(REPLACED, "").split(":") if word]
     if not files or kernel.modules is None:
         return kernel
+    from zvmlab.builder.modules import available, module_name  # which most guests need not import
+
     there = available(kernel)
     for file in files:
         if not file.is_file():

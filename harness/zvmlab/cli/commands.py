@@ -62,6 +62,12 @@ GROUPS = {
             "merge", "merge the results of all shards of a run, and report the overall verdict"
         ),
         "museum": _Command("museum", "bring old bugs of Linux back, and show that tests see them"),
+        "try": _Command(
+            "verdict", "try a series of patches: what newly fails or passes in guests with it"
+        ),
+        "bisect": _Command(
+            "verdict", "find the commit of a kernel or of a module that breaks a test"
+        ),
         "module": _Command("module", "build modules of your own for guest kernels"),
     },
     "make monitor data": {

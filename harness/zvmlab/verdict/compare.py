@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Before and after: what is new with a series, and what decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from zvmlab.verdict.allow import Allowed
+from zvmlab.verdict.runs import Seen, short_name
+
+REPEATS = 3
+PASSES, BOTH = "passes", "fails on base, too"
+FAILING, PASSING = "newly failing", "newly passing"
+UNSTEADY, ALLOWED = "unsteady", "allowed"
+Results = Mapping[str, Seen]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A test that shows a difference."""
+
+    test: str
+    base: tuple[int, int]
+    """It held so often, of so many repetitions."""
+    patched: tuple[int, int]
+    cause: str
+    report: str
+    inside: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the kernel reports with the series only."""
+
+    report: str
+    inside: str
+    test: str
+
+
+@dataclass
+class Difference:
+    """All that differs on one kernel."""
+
+    failing: list[Finding] = field(default_factory=list)
+    passing: list[Finding] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+    unsteady: list[Finding] = field(default_factory=list)
+    not_compared: list[str] = field(default_factory=list)
+    """Tests that ran on one side only, with the reason."""
+    compared: int = 0
+    states: dict[str, str] = field(default_factory=dict)
+    """What became of each test that ran on both sides."""
+
+
+def worse(base: Seen, patched: Seen) -> bool:
+    """Does it hold without the series only, or fail in another way than is known?"""
+    if base.holds and patched.holds is False:
+        return True
+    return base.holds is False and base.known and patched.holds is False and not patched.known
+
+
+def better(base: Seen, patched: Seen) -> bool:
+    """Does it hold with the series only?"""
+    return base.holds is False and patched.holds is True
+
+
+def differing(base: Results, patched: Results) -> list[str]:
+    """The tests to repeat."""
+    both = base.keys() & patched.keys()
+    return sorted(
+        key for key in both if worse(base[key], patched[key]) or better(base[key], patched[key])
+    )
+
+
+def compare(
+    base: Results,
+    patched: Results,
+    again_base: Sequence[Results] = (),
+    again_patched: Sequence[Results] = (),
+    allowed: Allowed = Allowed(()),
+) -> Difference:
+    """The differences; of tests that differ, the repetitions on both sides decide."""
+    found = Difference()
+    known_reports = {one.kind for run in (base, *again_base) for one in run.values() if one.report}
+    for key in sorted(base.keys() | patched.keys()):
+        one, other = base.get(key), patched.get(key)
+        if one is None or other is None or one.holds is None or other.holds is None:
+            reason = _not_compared(key, one, other)
+            found.not_compared += [reason] if reason else []
+            continue
+        found.compared += 1
+        state = PASSES if one.holds else BOTH
+        unsteady = False
+        if worse(one, other) or better(one, other):
+            mine = [one, *(run[key] for run in again_base if key in run)]
+            theirs = [other, *(run[key] for run in again_patched if key in run)]
+            unsteady = not (_same(mine) and _same(theirs))
+            state = UNSTEADY if unsteady else PASSING if better(one, other) else FAILING
+            finding = _finding(key, mine, theirs)
+            if state == FAILING and allowed.test(finding.test):
+                state = ALLOWED
+            kinds = {UNSTEADY: found.unsteady, PASSING: found.passing, FAILING: found.failing}
+            kinds.get(state, []).append(finding)
+        found.states[short_name(key)] = state
+        if other.report and not unsteady and other.kind not in known_reports:
+            known_reports.add(other.kind)
+            if allowed.report(other.report):
+                continue
+            found.reports.append(Report(other.report, other.inside, short_name(key)))
+    return found
+
+
+def _same(runs: Sequence[Seen]) -> bool:
+    return len({(one.holds, one.known) for one in runs}) == 1
+
+
+def _finding(key: str, base: Sequence[Seen], patched: Sequence[Seen]) -> Finding:
+    """The first run found the difference; where it was repeated, the repetitions are counted."""
+    mine, theirs = base[1:] or base, patched[1:] or patched
+    last = next((one for one in (*patched, *base) if not one.holds), patched[0])
+    return Finding(
+        short_name(key),
+        (sum(bool(one.holds) for one in mine), len(mine)),
+        (sum(bool(one.holds) for one in theirs), len(theirs)),
+        last.cause,
+        last.report,
+        last.inside,
+    )
+
+
+def _not_compared(key: str, base: Seen | None, patched: Seen | None) -> str:
+    """A sentence if only one side has a result."""
+    if base is not None and patched is not None and base.holds is None and patched.holds is None:
+        return ""
+    where = "with the series" if base is None or base.holds is None else "on base"
+    return f"{short_name(key)} ran {where} only"

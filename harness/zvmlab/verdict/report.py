@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""What a trial says: a mail of 72 columns, KTAP, JSON.  All three have the same."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT
+from zvmlab.base.plain import harmless
+from zvmlab.verdict.compare import Difference, Finding
+
+COLUMNS = 72
+FORMAT = 1
+_MOST_SHOWN = 40
+
+
+@dataclass
+class Tried:
+    """One kernel in one configuration."""
+
+    kernel: str
+    """As the user names it."""
+    version: str = ""
+    modules: tuple[str, ...] = ()
+    """Only these are built twice."""
+    compiler: str = ""
+    difference: Difference = field(default_factory=Difference)
+    warnings: list[str] = field(default_factory=list)
+    """Of sparse and W=1."""
+    broken: str = ""
+    """Why the patched side does not build."""
+
+    @property
+    def label(self) -> str:
+        """The kernel in a line of the report."""
+        version = self.version.partition(" ")[0] or self.kernel
+        return f"{version} ({self.kernel})" if ":" in self.kernel else version
+
+
+@dataclass
+class Verdict:
+    """A series on some kernels."""
+
+    subject: str
+    patches: int
+    tree: str
+    command: list[str]
+    tried: list[Tried] = field(default_factory=list)
+    checkpatch: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
+    """Changed lines that no test ran."""
+    not_tried: list[str] = field(default_factory=list)
+    """Sentences."""
+    errors: list[str] = field(default_factory=list)
+    """What is wrong with the list of what is allowed."""
+    versions: list[str] = field(default_factory=list)
+    over: str = ""
+    """The limit came before the end."""
+
+    @property
+    def failing(self) -> list[tuple[Tried, Finding]]:
+        """All that newly fails."""
+        return [(one, found) for one in self.tried for found in one.difference.failing]
+
+    @property
+    def passing(self) -> list[tuple[Tried, Finding]]:
+        """All that newly passes."""
+        return [(one, found) for one in self.tried for found in one.difference.passing]
+
+    @property
+    def reports(self) -> int:
+        """How many new reports there are of kernels."""
+        return sum(len(one.difference.reports) for one in self.tried)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command."""
+        if self.over:
+            return EXIT_TIMEOUT
+        broken = any(one.broken for one in self.tried)
+        return EXIT_FAILED if self.failing or self.reports or broken or self.errors else EXIT_PASS
+
+    @property
+    def headline(self) -> str:
+        """All in some words."""
+        words = [
+            (len({found.test for _, found in self.failing}), "newly failing"),
+            (len({found.test for _, found in self.passing}), "newly passing"),
+            (self.reports, "new reports" if self.reports > 1 else "new report"),
+            (sum(bool(one.broken) for one in self.tried), "not building"),
+        ]
+        said = [f"{number} {text}" for number, text in words if number]
+        nothing = (
+            "nothing new" if any(one.difference.compared for one in self.tried) else "no test ran"
+        )
+        return ", ".join(said) or nothing
+
+
+def text(verdict: Verdict) -> str:
+    """The mail."""
+    return "\n".join(_lines(verdict)) + "\n"
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    count = f"{verdict.patches} patch{'es' if verdict.patches != 1 else ''}"
+    yield from _wrapped(f'zvmlab tried "{verdict.subject}" ({count})', "", "")
+    kernels = _and([one.label for one in verdict.tried]) or "no kernel"
+    yield from _wrapped(f"on {kernels}: {verdict.headline}", "", "")
+    sections: list[tuple[str, Iterable[str]]] = [
+        ("Not finished", _items([verdict.over] if verdict.over else [])),
+        (
+            "Does not build",
+            _items(f"{one.label}: {one.broken}" for one in verdict.tried if one.broken),
+        ),
+        ("Newly failing", _findings(verdict.failing, True)),
+        ("Newly passing", _findings(verdict.passing, False)),
+        ("New reports of the kernel", _reports(verdict)),
+        ("Unsteady: decides nothing", _unsteady(verdict)),
+        ("Changed lines that no test ran", _items(verdict.not_run)),
+        ("New warnings of sparse and W=1", _warnings(verdict)),
+        ("checkpatch --strict", _items(verdict.checkpatch)),
+        ("What is allowed", _items(verdict.errors)),
+        ("Not tried", _items(verdict.not_tried)),
+        ("Versions", _items(verdict.versions)),
+        ("Repeat it with", _commands(verdict)),
+    ]
+    for title, lines in sections:
+        shown = list(lines)
+        if shown:
+            yield ""
+            yield title
+            yield from shown
+
+
+def _wrapped(line: str, first: str, others: str) -> list[str]:
+    plain = harmless(" ".join(line.split()), lines=False)
+    return textwrap.wrap(
+        plain,
+        COLUMNS,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_on_hyphens=False,
+    )
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _items(lines: Iterable[str]) -> list[str]:
+    unique = list(dict.fromkeys(lines))
+    shown = [line for item in unique[:_MOST_SHOWN] for line in _wrapped(item, "  ", "    ")]
+    if len(unique) > _MOST_SHOWN:
+        shown.append(f"  and {len(unique) - _MOST_SHOWN} more")
+    return shown
+
+
+def _findings(found: Sequence[tuple[Tried, Finding]], failing: bool) -> list[str]:
+    """Each test once, with the kernels on which it differs."""
+    by_test: dict[str, list[tuple[Tried, Finding]]] = {}
+    for one, finding in found:
+        by_test.setdefault(finding.test, []).append((one, finding))
+    lines: list[str] = []
+    for test, where in list(by_test.items())[:_MOST_SHOWN]:
+        counted = [f"{one.label}, {_times(finding, failing)}" for one, finding in where]
+        lines += _row(test, counted)
+        causes = dict.fromkeys(_cause(finding) for _, finding in where)
+        lines += [line for cause in causes if cause for line in _wrapped(cause, "    ", "      ")]
+    if len(by_test) > _MOST_SHOWN:
+        lines.append(f"  and {len(by_test) - _MOST_SHOWN} more")
+    return lines
+
+
+def _times(finding: Finding, failing: bool) -> str:
+    (base, of_base), (patched, of_patched) = finding.base, finding.patched
+    if failing:
+        base, patched = of_base - base, of_patched - patched
+    return f"{patched} of {of_patched}, base {base} of {of_base}"
+
+
+def _row(name: str, columns: Sequence[str]) -> list[str]:
+    """Name and columns in one line if they fit, else below each other."""
+    if len(columns) == 1 and len(name) + len(columns[0]) + 5 <= COLUMNS:
+        gap = COLUMNS - 2 - len(name) - len(columns[0])
+        return [f"  {harmless(name, lines=False)}{' ' * gap}{columns[0]}"]
+    return _wrapped(name, "  ", "    ") + [
+        line for column in columns for line in _wrapped(column, "    ", "      ")
+    ]
+
+
+def _cause(finding: Finding) -> str:
+    if not finding.report:
+        return finding.cause
+    return finding.report + (f", in {finding.inside}" if finding.inside else "")
+
+
+def _reports(verdict: Verdict) -> list[str]:
+    return [
+        line
+        for one in verdict.tried
+        for report in one.difference.reports
+        for line in (
+            *_wrapped(f"{one.label}: {report.report}", "  ", "    "),
+            *(_wrapped(f"in {report.inside}", "    ", "      ") if report.inside else []),
+            *_wrapped(f"seen by {report.test}", "    ", "      "),
+        )
+    ]
+
+
+def _unsteady(verdict: Verdict) -> list[str]:
+    return [
+        line
+        for one in verdict.tried
+        for finding in one.difference.unsteady
+        for line in _row(finding.test, [f"{one.label}, {_times(finding, True)}"])
+    ]
+
+
+def _warnings(verdict: Verdict) -> list[str]:
+    where: dict[str, list[str]] = {}
+    for one in verdict.tried:
+        for warning in one.warnings:
+            where.setdefault(warning, []).append(one.label)
+    return _items(f"{warning} [{', '.join(labels)}]" for warning, labels in where.items())
+
+
+def _commands(verdict: Verdict) -> list[str]:
+    """Not wrapped: they are there to be copied."""
+    return [f"  {shlex.join(verdict.command)}"]
+
+
+def ktap(verdict: Verdict) -> str:
+    """KTAP 1: a test of the kernel for each, with its tests below."""
+    lines = ["KTAP version 1", f"1..{len(verdict.tried)}"]
+    for number, one in enumerate(verdict.tried, 1):
+        states = one.difference.states
+        lines += ["    KTAP version 1", f"    1..{len(states)}"]
+        for at, (test, state) in enumerate(states.items(), 1):
+            name = harmless(test, lines=False).replace("#", "_")
+            lines.append(f"    {_KTAP[state].format(f'{at} {name}')}")
+        for report in one.difference.reports:
+            lines.append(f"    # {harmless(report.report, lines=False)}")
+        fails = bool(one.difference.failing or one.difference.reports or one.broken)
+        label = harmless(one.label, lines=False).replace("#", "_")
+        lines += [f"# {harmless(one.broken, lines=False)}"] if one.broken else []
+        lines.append(f"{'not ok' if fails else 'ok'} {number} {label}")
+    if verdict.over:
+        lines.append(f"Bail out! {verdict.over}")
+    return "\n".join(lines) + "\n"
+
+
+_KTAP = {
+    "passes": "ok {}",
+    "newly failing": "not ok {}",
+    "newly passing": "ok {}",
+    "fails on base, too": "ok {} # XFAIL base fails, too",
+    "unsteady": "ok {} # SKIP unsteady",
+    "allowed": "ok {} # XFAIL allowed",
+}
+
+
+def to_json(verdict: Verdict) -> str:
+    """JSON, in the fields of the classes above."""
+    data: dict[str, Any] = asdict(verdict)
+    data = {"format": FORMAT, "exit": verdict.exit_code, "headline": verdict.headline, **data}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Tests on one side of a verdict, as pytest's report tells them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.base.plain import harmless, shortened
+from zvmlab.base.results import NAME, ResultsFile, sense
+from zvmlab.base.tree import TREE
+from zvmlab.guest.console import CRASHES
+from zvmlab.pytest_plugin.backend_choice import kernel_id
+from zvmlab.pytest_plugin.requirement_results import Outcome, Result
+from zvmlab.verdict.sides import Side
+
+END_SECONDS = 30
+_XPASS = "[XPASS(strict)]"
+_EXPECTED = "expected to fail: "
+_CRASH = re.compile(rf"^(?:E +)?({'|'.join(CRASHES)}): (.+)$", re.MULTILINE)
+_IN = re.compile(r"^(?:E +)?  in: (\S.*)$", re.MULTILINE)
+_NUMBERS = re.compile(r"\b0x[0-9a-f]+\b|\b[0-9a-f]{6,}\b|\b\d+\b")
+_NO_TESTS = 5
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a test showed on one side."""
+
+    node: str
+    """Its name for pytest on this side."""
+    holds: bool | None
+    """Is what it asserts so?  None: it was skipped."""
+    known: bool
+    """Does it not hold just as is known of a defect?"""
+    cause: str
+    """Why not, in one line."""
+    report: str
+    """What the kernel reported: "bug: BUG: KASAN: …"."""
+    inside: str
+    """The innermost functions of that report."""
+
+    @property
+    def kind(self) -> str:
+        """Reports with the same text but for numbers, and in the same function, are one."""
+        return f"{_NUMBERS.sub('N', self.report)} in {self.inside.split(' < ')[0]}"
+
+
+def short_name(node: str) -> str:
+    """A test in a report: sockets.severed_with_data_unread[3]."""
+    file, _, function = node.partition("::")
+    return f"{Path(file).stem.removeprefix('test_')}.{function.removeprefix('test_')}"
+
+
+def seen(result: Result) -> Seen:
+    """A result without what pytest was told to expect."""
+    text = result.failure
+    expected = result.reason.startswith(_EXPECTED)
+    holds: bool | None = result.outcome is Outcome.PASSED
+    if result.outcome is Outcome.FAILED and _XPASS in text:
+        holds, text = True, ""
+    elif result.outcome is Outcome.SKIPPED and not expected:
+        holds = None
+    known = result.outcome is Outcome.DEVIATES or expected
+    crash, inside = _CRASH.search(text), _IN.search(text)
+    return Seen(
+        result.case.test,
+        holds,
+        known,
+        "" if holds else shortened(harmless(result.cause, lines=False)),
+        "" if crash is None else harmless(f"{crash[1]}: {crash[2]}", lines=False),
+        "" if crash is None or inside is None else harmless(inside[1], lines=False),
+    )
+
+
+def key_of(node: str, kernel: str) -> str:
+    """The test's name without the kernel's, which may differ between the sides."""
+    return node.replace(f"[{kernel_id(kernel)}-", "[").replace(f"[{kernel_id(kernel)}]", "")
+
+
+class Runner:
+    """Runs tests on sides; results are kept in a folder, so that a run can go on."""
+
+    def __init__(self, folder: Path, resume: bool) -> None:
+        self.folder = folder
+        self._resume = resume
+
+    def run(self, side: Side, tests: Sequence[str], label: str) -> dict[str, Seen]:
+        """The results by key_of() the tests; *label* is a name for this run in the folder."""
+        report = self.folder / label
+        before = ResultsFile(report / NAME).read() if self._resume and report.exists() else None
+        if before is None or not before.finished:
+            self._pytest(side, tests, report)
+        return self._results(report, side)
+
+    def _pytest(self, side: Side, tests: Sequence[str], report: Path) -> None:
+        report.mkdir(parents=True, exist_ok=True)
+        argv = [sys.executable, "-m", "pytest", "-q", "-p", "zvmlab.pytest_plugin"]
+        argv += ["-p", "no:cacheprovider", "--kernel", side.kernel]
+        argv += ["--zvmlab-report", str(report), "--basetemp", str(report / "guests")]
+        env = {**os.environ, **side.environment, "PYTHONPATH": str(TREE / "harness")}
+        log = report / "pytest.log"
+        with open(log, "w", encoding="utf-8") as out:
+            process = subprocess.Popen(
+                [*argv, *tests],
+                cwd=TREE,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                code = process.wait()
+            finally:
+                _end(process)
+        if not (report / NAME).exists() or code not in (0, 1):
+            self._explain(code, log)
+
+    def _explain(self, code: int, log: Path) -> None:
+        said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        errors = [line for line in said if "ERROR" in line or line.startswith("E ")]
+        text = shortened(harmless((errors or said or ["nothing was said"])[-1], lines=False))
+        if code == _NO_TESTS:
+            raise UsageError("--tests: pytest finds no test of these words")
+        if "No module named" in text:
+            raise CannotRun(f"the tests need: ci/setup.sh test ({text})")
+        if code == 4:
+            raise UsageError(f"pytest does not take the tests: {text}")
+        raise ZvmlabError(f"pytest ended with exit code {code}: {text}")
+
+    def _results(self, report: Path, side: Side) -> dict[str, Seen]:
+        found = ResultsFile(report / NAME).read() if report.exists() else None
+        results: dict[str, Seen] = {}
+        if found is not None:
+            with sense(found.path):
+                for line in found.lines:
+                    if "result" in line:
+                        one = seen(Result.from_json(line))
+                        results[key_of(one.node, side.kernel)] = one
+        return results
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End pytest in order, so that its guests end, too; then by force."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        try:
+            os.killpg(process.pid, number)
+            process.wait(END_SECONDS)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+def to_json(found: Iterable[Seen]) -> list[dict[str, Any]]:
+    """Plain data."""
+    return [asdict(one) for one in found]

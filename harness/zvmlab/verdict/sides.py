@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The two kernels of a verdict: base and patched, built from one folder each.
+
+If only modules are touched, both sides are one kernel, and the modules are what differs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from zvmlab.base.errors import CannotRun, StepFailed, UsageError, ZvmlabError
+from zvmlab.base.progress import Progress
+from zvmlab.builder.kernel import DEBIAN, Kernel, is_debug
+from zvmlab.builder.kernels import REPLACED, check_name, resolve
+from zvmlab.builder.linux_source import source_tree
+from zvmlab.builder.modulebuild import Build, build_folder, built_modules
+from zvmlab.builder.tree_name import DEBUG_WORD, check_tree, tree_name
+from zvmlab.verdict.applied import Applied, Files, tree_file
+from zvmlab.verdict.overlay import overlay
+from zvmlab.verdict.parts import Folder, Part, is_document, looks_modular, modular_parts
+
+_SERIES = re.compile(r"(\d+\.\d+)\.")
+BASE, PATCHED = "base", "patched"
+
+
+class BaseFails(UsageError):
+    """The tree does not build without the series."""
+
+
+class PatchedFails(ZvmlabError):
+    """The tree does not build with the series."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kernel that the series is tried on, in one configuration."""
+
+    name: str
+    """As the user could name it."""
+    tree: Path
+    """The source that the series applies to."""
+    words: str
+    """What follows the tree in its name: ":debug"."""
+    packaged: bool
+    """One of Debian's, of which only modules are built."""
+
+    @property
+    def debug(self) -> bool:
+        """Does it look for mistakes?"""
+        return is_debug(self.name)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A kernel to run guests with."""
+
+    kernel: str
+    version: str
+    replaced: tuple[Path, ...] = ()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Settings for the harness in addition to its own."""
+        return {REPLACED: ":".join(map(str, self.replaced))} if self.replaced else {}
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both."""
+
+    base: Side
+    patched: Side
+    build: Build
+    """How single objects are built for this kernel."""
+    modules: tuple[str, ...] = field(default=())
+    """The modules that differ; none: the whole kernel is built twice."""
+
+
+def targets_of(name: str, progress: Progress) -> list[Target]:
+    """The configurations of one --kernel: a tree without words has two, plain and debug."""
+    check_name(name)
+    found = tree_name(name)
+    if found is not None:
+        if found.series is not None:
+            tree, _ = source_tree(found.series, progress)
+        else:
+            tree = Path(found.place).expanduser().resolve()
+        check_tree(tree)
+        words = name[len(found.place) :]
+        both = ["", f":{DEBUG_WORD}"] if not words else [words]
+        return [Target(f"{found.place}{one}", tree, one, False) for one in both]
+    if not (name in DEBIAN or re.fullmatch(r"\d+\.\d+", name)):
+        raise UsageError(
+            f"kernel '{name}' has no source that a series could be applied to; name a source tree,"
+            " source:6.12, or one of Debian's kernels"
+        )
+    return [Target(name, _source_of(resolve(name, progress=progress), progress), "", True)]
+
+
+def _source_of(kernel: Kernel, progress: Progress) -> Path:
+    """Debian's source of a packaged kernel's series: of the same or a later update."""
+    series = _SERIES.match(kernel.version)
+    if series is None:
+        raise UsageError(f"the version {kernel.version} does not say of which series it is")
+    return source_tree(series[1], progress)[0]
+
+
+def build_sides(target: Target, applied: Applied, work: Path, progress: Progress) -> Sides:
+    """Build both; BaseFails or PatchedFails with the compiler's first error."""
+    tree = target.tree
+    own = {name: file for name, file in applied.base.items() if tree_file(tree, name) != file}
+    names = {name for name in [*applied.changed, *own] if not is_document(name)}
+    if looks_modular(tree, names):
+        kernel = _built(target.name, BaseFails, progress)
+        build = build_folder(kernel, progress)
+        config = build.folder / "include/config/auto.conf"
+        parts = modular_parts(tree, names, applied.patched, config)
+        if parts is not None and not parts:
+            raise _nothing(names, kernel)
+        if parts is not None:
+            return _of_modules(target, kernel, build, parts, applied, work, progress)
+    if target.packaged:
+        some = ", ".join(sorted(names)[:3])
+        raise UsageError(
+            f"the series changes more than modules of {target.name} ({some}), and a packaged kernel"
+            " cannot be built again; name a source tree, such as source:6.12"
+        )
+    base = f"{_side_tree(work / BASE, tree, own)}{target.words}" if own else target.name
+    kernel = _built(base, BaseFails, progress)
+    build = build_folder(kernel, progress)
+    _check_built(names, kernel, build.folder)
+    other = f"{_side_tree(work / PATCHED, tree, applied.patched)}{target.words}"
+    patched = _built(other, PatchedFails, progress)
+    return Sides(Side(base, str(kernel)), Side(other, str(patched)), build)
+
+
+def _side_tree(folder: Path, tree: Path, files: Files) -> Path:
+    """A tree with these files; it is made once for all configurations of a tree."""
+    made = folder / (tree.name if tree.name != BASE else "linux")
+    if not made.exists():
+        overlay(made, tree, files)
+    return made
+
+
+def _built(name: str, fails: type[ZvmlabError], progress: Progress) -> Kernel:
+    try:
+        return resolve(name, progress=progress)
+    except CannotRun:
+        raise
+    except (UsageError, StepFailed) as error:
+        raise fails(str(error)) from error
+
+
+def _nothing(names: set[str], kernel: Kernel) -> UsageError:
+    return UsageError(
+        f"the series touches only {', '.join(sorted(names)[:3])}, which kernel {kernel} is not built"
+        " from in this configuration"
+    )
+
+
+def _check_built(names: set[str], kernel: Kernel, out: Path) -> None:
+    """UsageError if sources alone are touched, and none of them is a part of the kernel."""
+    sources = [name for name in names if PurePosixPath(name).suffix in (".c", ".S")]
+    objects = [out / Path(name).with_suffix(".o") for name in sources]
+    if len(sources) == len(names) and not any(map(os.path.exists, objects)):
+        raise _nothing(names, kernel)
+
+
+def _of_modules(
+    target: Target,
+    kernel: Kernel,
+    build: Build,
+    parts: list[Part],
+    applied: Applied,
+    work: Path,
+    progress: Progress,
+) -> Sides:
+    """One kernel, and the modules of both sides for it."""
+    files: dict[str, tuple[Path, ...]] = {}
+    config = build.folder / "include/config/auto.conf"
+    for side, contents, fails in (
+        (BASE, applied.base, BaseFails),
+        (PATCHED, applied.patched, PatchedFails),
+    ):
+        made: list[Path] = []
+        for part in parts:
+            label = part.folder.replace("/", "-")
+            folder = work / f"modules-{side}" / target.name.replace("/", "-") / label
+            Folder(target.tree, part.folder, config).write(folder, contents, part.modules)
+            try:
+                built = built_modules(folder, kernel, progress)
+            except UsageError as error:
+                raise fails(_plain_error(str(error), folder, part.folder)) from error
+            made += built.values()
+        files[side] = tuple(made)
+    modules = tuple(module for part in parts for module in part.modules)
+    version = str(kernel)
+    return Sides(
+        Side(target.name, version, files[BASE]),
+        Side(target.name, version, files[PATCHED]),
+        build,
+        modules,
+    )
+
+
+def _plain_error(text: str, folder: Path, name: str) -> str:
+    """Name files as they are named in the tree."""
+    return text.replace(str(folder), name)

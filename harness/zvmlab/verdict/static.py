@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What checkpatch, sparse and the compiler's further warnings say, if base does not say it, too."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from zvmlab.builder.buildstep import run_tool
+from zvmlab.builder.modulebuild import Build
+from zvmlab.verdict.applied import Applied, Files
+from zvmlab.verdict.git import environment, run
+from zvmlab.verdict.parts import Folder, is_document
+from zvmlab.verdict.series import Series
+
+CHECKPATCH_SECONDS = 120
+MAKE_SECONDS = 300
+_SAID = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?P<text>(?:ERROR|WARNING|CHECK):.*)$")
+_WARNING = re.compile(r"^(?P<file>\S+?):(?P<line>\d+):(?:\d+:)? (?P<text>(?:warning|error): .*)$")
+
+
+def checkpatch(series: Series, tree: Path) -> list[str]:
+    """What the tree's own checkpatch says of each patch."""
+    script = tree / "scripts" / "checkpatch.pl"
+    if not script.is_file() or shutil.which("perl") is None:
+        return []
+    said = []
+    for patch in series.patches:
+        argv = ["perl", str(script), "--strict", "--terse", "--no-summary", "--show-types"]
+        argv += [f"--root={tree}", "-"]
+        argv += [] if patch.mail is not None else ["--no-signoff"]
+        text = patch.mail if patch.mail is not None else patch.diff
+        env = environment() | {"HOME": "/nonexistent"}
+        done = run(argv, tree, env, text, CHECKPATCH_SECONDS)
+        for line in done.stdout.decode("utf-8", "replace").splitlines():
+            found = _SAID.match(line.strip())
+            if found is not None:
+                said.append(f"patch {patch.number}: {found['text']}")
+    return said
+
+
+def new_warnings(applied: Applied, tree: Path, build: Build, missing: list[str]) -> list[str]:
+    """Warnings of sparse and of W=1 about touched sources that base does not have.
+
+    *missing* gets a sentence about what could not be looked at.
+    """
+    config = build.folder / "include/config/auto.conf"
+    said: list[str] = []
+    by_folder: dict[str, list[str]] = {}
+    for name in applied.changed:
+        path = PurePosixPath(name)
+        if path.suffix == ".c" and applied.patched[name] is not None and not is_document(name):
+            by_folder.setdefault(str(path.parent), []).append(path.name)
+    if by_folder and shutil.which("sparse") is None:
+        missing.append("sparse is not installed: apt-get install sparse")
+    for name, sources in by_folder.items():
+        folder = Folder(tree, name, config)
+        if not folder.known:
+            missing.append(f"no Makefile in {name}: W=1 and sparse were not tried")
+            continue
+        base = _warnings(folder, applied.base, sources, build, missing)
+        patched = _warnings(folder, applied.patched, sources, build, missing)
+        if base is not None and patched is not None:
+            said += _only_new(base, patched)
+    return said
+
+
+def _only_new(base: Iterable[tuple[str, str]], patched: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Of what is said in other lines, too, only as much as is said more often."""
+    left = Counter(text for _, text in base)
+    for where, text in patched:
+        left[text] -= 1
+        if left[text] < 0:
+            yield f"{where}: {text}"
+
+
+def _warnings(
+    folder: Folder, files: Files, sources: list[str], build: Build, missing: list[str]
+) -> list[tuple[str, str]] | None:
+    """Place and text of each warning; None if the objects cannot be made alone."""
+    there = folder.sources(files)
+    objects = [f"{PurePosixPath(name).stem}.o" for name in sources if name in there]
+    if not objects:
+        return []
+    with tempfile.TemporaryDirectory(prefix="zvmlab-static-") as scratch:
+        work = Path(scratch, "work")
+        folder.write(work, files, [name.removesuffix(".o") for name in objects])
+        words = [word for word in build.variables() if not word.startswith("KDIR=")]
+        check = ["C=2"] if shutil.which("sparse") is not None else []
+        argv = ["make", f"-j{len(os.sched_getaffinity(0))}", "-C", str(build.folder), f"M={work}"]
+        argv += [*words, "W=1", *check, *objects]
+        done = run_tool(f"W=1 in {folder.folder}", argv, MAKE_SECONDS, _plain(build.environment()))
+        if done.returncode != 0:
+            missing.append(f"{folder.folder} alone cannot be built with W=1 C=2")
+            return None
+        return list(_read(done.stdout, folder.folder, sources))
+
+
+def _plain(env: Mapping[str, str]) -> dict[str, str]:
+    """Without settings for make: KCFLAGS, W and others."""
+    kept = ("PATH", "HOME", "TMPDIR", "LC_ALL")
+    return {name: value for name, value in env.items() if name in kept}
+
+
+def _read(said: str, folder: str, sources: list[str]) -> Iterator[tuple[str, str]]:
+    for line in dict.fromkeys(said.splitlines()):
+        found = _WARNING.match(line.strip())
+        if found is not None and PurePosixPath(found["file"]).name in sources:
+            file = f"{folder}/{PurePosixPath(found['file']).name}"
+            yield f"{file}:{found['line']}", found["text"]

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: MIT
+"""A series of patches on kernels: both sides built, tested and compared.
+
+The cache has for each tree a folder try-KEY, in which the sides are laid out:
+
+    try-KEY/base/NAME, patched/NAME   the tree with the files of a side, as links to the tree
+    try-KEY/modules-…                 folders of modules, where only modules are touched
+    try-KEY/apply                     the repository in which the series is applied
+    try-KEY/results                   what pytest said, until the verdict is there
+
+All but the results of a run that was cut off goes when a run ends, and otherwise when the next one
+begins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from zvmlab.base import manifest
+from zvmlab.base.cache import cache_root, digest, locked_within
+from zvmlab.base.errors import CannotRun, Timeout, UsageError, ZvmlabError
+from zvmlab.base.owned import discard, is_ours, mark
+from zvmlab.base.progress import Progress
+from zvmlab.base.version import __version__
+from zvmlab.builder.modulebuild import Build
+from zvmlab.builder.tree_name import series_of, tree_name
+from zvmlab.verdict import choice as choices
+from zvmlab.verdict.allow import Allowed, read_allowed
+from zvmlab.verdict.applied import Applied, apply
+from zvmlab.verdict.compare import REPEATS, Results, compare, differing
+from zvmlab.verdict.git import need, top_of, try_git
+from zvmlab.verdict.parts import check_touched
+from zvmlab.verdict.report import Tried, Verdict
+from zvmlab.verdict.runs import Runner
+from zvmlab.verdict.series import Series, read_series
+from zvmlab.verdict.sides import PatchedFails, Sides, Target, build_sides, targets_of
+from zvmlab.verdict.static import checkpatch, new_warnings
+from zvmlab.verdict.swept import sweeps
+
+LOCK_SECONDS = 3600
+_SCRATCH = ("base", "patched", "apply", "modules-base", "modules-patched")
+_RESULTS = "results"
+_IDENTITY = "identity"
+
+
+class LimitOver(Timeout):
+    """The time that the user gave is over."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asks for."""
+
+    series: str
+    kernels: tuple[str, ...]
+    command: tuple[str, ...]
+    on_top: Path | None = None
+    tests: tuple[str, ...] = ()
+    """Words for pytest in place of the tests that are chosen."""
+    full: bool = False
+    """All tests that run a touched function, however many."""
+    sweep: bool = False
+    allow: Path | None = None
+    limit: float | None = None
+    keep: Path | None = None
+    resume: bool = False
+
+
+def trial(plan: Plan, progress: Progress) -> Verdict:
+    """The verdict; one that is not finished if the limit came first."""
+    for program, package in (("git", "git"), ("make", "make")):
+        need(program, package, "trying a series")
+    allowed = Allowed(read_allowed(plan.allow, datetime.date.today()))
+    targets = [target for name in plan.kernels for target in targets_of(name, progress)]
+    works = {target.tree: _work_of(target.tree) for target in targets}
+    with contextlib.ExitStack() as stack:
+        for tree, work in sorted(works.items()):
+            stack.enter_context(_claimed(work, f"what tries a series on {tree}", progress))
+        try:
+            verdict = _Trial(plan, targets, works, allowed, progress).run()
+        finally:
+            for work in works.values():
+                _clear(work)
+                if not (work / _RESULTS).exists():
+                    discard(work)
+    return verdict
+
+
+def _work_of(tree: Path) -> Path:
+    return cache_root() / f"try-{digest(str(tree.resolve()))}"
+
+
+@contextlib.contextmanager
+def _claimed(work: Path, what: str, progress: Progress) -> Iterator[None]:
+    """The folder is ours alone within the block, and has nothing of runs that were killed."""
+    with locked_within(work.name, LOCK_SECONDS, what, progress.say):
+        try:
+            work.mkdir(exist_ok=True)
+            if not is_ours(work):
+                mark(work, manifest.NOTHING)
+            _clear(work)
+        except OSError as error:
+            raise CannotRun(f"cannot write to {work}: {error.strerror or error}") from error
+        yield
+
+
+def _clear(work: Path) -> None:
+    for name in _SCRATCH:
+        shutil.rmtree(work / name, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """LimitOver after so many seconds, wherever the block is then."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(_number: int, _frame: FrameType | None) -> None:
+        raise LimitOver(f"the limit of {seconds:g} s is over")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _Trial:
+    """One run; the verdict grows as long as it goes on."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        targets: Sequence[Target],
+        works: dict[Path, Path],
+        allowed: Allowed,
+        progress: Progress,
+    ) -> None:
+        self._plan = plan
+        self._targets = targets
+        self._works = works
+        self._allowed = allowed
+        self._progress = progress
+        self._first = works[targets[0].tree]
+        self._choices: dict[Path, choices.Choice] = {}
+
+    def run(self) -> Verdict:
+        plan = self._plan
+        series, on_top = self._read()
+        if series.note:
+            self._progress.say(series.note)
+        check_touched(series.names)
+        applied = {tree: self._apply(tree, series, on_top) for tree in self._works}
+        runner = self._runner(series, applied)
+        base = _base_of(self._targets[0].tree, series)
+        verdict = Verdict(series.subject, len(series.patches), base, list(plan.command))
+        try:
+            with limited(plan.limit):
+                verdict.checkpatch = checkpatch(series, self._targets[0].tree)
+                for target in self._targets:
+                    self._try(target, applied[target.tree], runner, verdict)
+        except LimitOver as error:
+            verdict.over = f"{error}; --resume goes on from here"
+        verdict.errors = [] if verdict.over else self._allowed.unneeded()
+        verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
+        self._end(verdict)
+        return verdict
+
+    def _read(self) -> tuple[Series, Series | None]:
+        """The series, and what goes below it."""
+        trees = [t.tree for t in self._targets if tree_name(t.name) and not t.packaged]
+        repository = next((tree for tree in trees if top_of(tree) is not None), None)
+        repository = repository or next(iter(trees), None)
+        with self._scratch("read") as scratch:
+            series = read_series(self._plan.series, repository, scratch)
+            on_top = None
+            if self._plan.on_top is not None:
+                if not self._plan.on_top.is_dir():
+                    raise UsageError(f"--on-top: there is no folder {self._plan.on_top}")
+                on_top = read_series(str(self._plan.on_top), None, scratch)
+        return series, on_top
+
+    @contextlib.contextmanager
+    def _scratch(self, name: str) -> Iterator[Path]:
+        folder = self._first / "apply" / name
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _apply(self, tree: Path, series: Series, on_top: Series | None) -> Applied:
+        with self._scratch(f"tree-{digest(str(tree))}") as scratch:
+            return apply(tree, series, on_top, scratch)
+
+    def _runner(self, series: Series, applied: dict[Path, Applied]) -> Runner:
+        """Results go to the first tree's folder, under what identifies this trial."""
+        plan = self._plan
+        sides = [repr(sorted(one.base.items())) for one in applied.values()]
+        parts = (series.digest, *sides, *plan.kernels, *plan.tests, repr((plan.full, plan.sweep)))
+        identity = digest(*parts, __version__)
+        folder = self._first / _RESULTS
+        noted = folder / _IDENTITY
+        if plan.resume:
+            if not noted.exists():
+                raise UsageError("--resume: no trial of a series on this tree was cut off")
+            if noted.read_text(encoding="ascii").strip() != identity:
+                raise UsageError(
+                    "--resume: the trial that was cut off was of another series, of other kernels or"
+                    " other tests; leave out --resume to begin anew"
+                )
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            noted.write_text(f"{identity}\n", encoding="ascii")
+        return Runner(folder, plan.resume)
+
+    def _try(self, target: Target, applied: Applied, runner: Runner, verdict: Verdict) -> None:
+        """One kernel in one configuration."""
+        one = Tried(target.name)
+        verdict.tried.append(one)
+        try:
+            sides = build_sides(target, applied, self._works[target.tree], self._progress)
+        except PatchedFails as error:
+            one.broken = str(error)
+            return
+        one.version, one.modules = sides.base.version, sides.modules
+        one.compiler = _compiler(sides.build)
+        built = f"modules {', '.join(one.modules)} of {target.tree.name}, " if one.modules else ""
+        verdict.versions.append(f"{target.name}: {one.version}, {built}{one.compiler}")
+        tests = self._tests(target, applied, verdict)
+        label = f"{len(verdict.tried):02d}"
+        with self._progress.step(f"testing base and patched on {target.name}"):
+            self._compare(target, sides, tests, runner, label, one)
+        if self._plan.sweep:
+            sweeps(sides, applied.changed, runner.folder / f"{label}-sweep", one, verdict.not_tried)
+        if not target.debug or target.words != ":debug":
+            missing: list[str] = []
+            one.warnings = new_warnings(applied, target.tree, sides.build, missing)
+            verdict.not_tried += [line for line in missing if line not in verdict.not_tried]
+        verdict.not_tried += [f"{target.name}: {text}" for text in one.difference.not_compared]
+
+    def _tests(self, target: Target, applied: Applied, verdict: Verdict) -> list[str]:
+        plan = self._plan
+        if plan.tests:
+            return list(plan.tests)
+        found = self._choices.get(target.tree)
+        if found is None:
+            most = None if plan.full else choices.MOST_TESTS
+            known = choices.read_map(series_of(target.tree))
+            found = self._choices[target.tree] = choices.choose(applied, known, most)
+            verdict.not_run += [line for line in found.not_run if line not in verdict.not_run]
+            said = [f"no test is known to run {name}" for name in found.unknown]
+            if found.left:
+                said.append(f"{found.left} further tests that run the functions touched: --full")
+            verdict.not_tried += [line for line in said if line not in verdict.not_tried]
+        return found.tests
+
+    def _compare(
+        self,
+        target: Target,
+        sides: Sides,
+        tests: list[str],
+        runner: Runner,
+        label: str,
+        one: Tried,
+    ) -> None:
+        """Run the tests on both sides in turn; those that differ three times more on each."""
+        if not tests:
+            return
+        base = runner.run(sides.base, tests, f"{label}-base")
+        patched = runner.run(sides.patched, tests, f"{label}-patched")
+        again: dict[str, list[Results]] = {"base": [], "patched": []}
+        keys = differing(base, patched)
+        for turn in range(1, REPEATS + 1) if keys else ():
+            for name, side, first in (
+                ("base", sides.base, base),
+                ("patched", sides.patched, patched),
+            ):
+                nodes = [first[key].node for key in keys]
+                again[name].append(runner.run(side, nodes, f"{label}-{name}-{turn}"))
+        one.difference = compare(base, patched, again["base"], again["patched"], self._allowed)
+        if not one.difference.compared:
+            raise ZvmlabError(f"no test ran on both sides of {target.name}")
+
+    def _end(self, verdict: Verdict) -> None:
+        """Keep what was asked for; the results of a finished trial are not needed any more."""
+        results, keep = self._first / _RESULTS, self._plan.keep
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(results, keep / _RESULTS, dirs_exist_ok=True)
+            for side in ("base", "patched"):
+                for folder in sorted(self._first.glob(f"modules-{side}/*")):
+                    to = keep / f"modules-{side}" / folder.name
+                    shutil.copytree(folder, to, dirs_exist_ok=True)
+        if not verdict.over:
+            shutil.rmtree(results, ignore_errors=True)
+
+
+def _base_of(tree: Path, series: Series) -> str:
+    """What the series begins at, in words."""
+    if series.base is not None:
+        return f"{tree.name}, commit {series.base[:12]}"
+    if top_of(tree) is None:
+        return f"{tree.parent.name if tree.name == 'linux' else tree.name}, not a git repository"
+    head = try_git(["rev-parse", "--short=12", "HEAD"], tree).stdout.decode("ascii", "replace")
+    differs = try_git(["diff", "--quiet", "--no-ext-diff", "HEAD"], tree).returncode != 0
+    changed = ", with changes that are not committed" if differs else ""
+    return f"{tree.name}, commit {head.strip() or 'none'}{changed}"
+
+
+def _compiler(build: Build) -> str:
+    """The first line of what the compiler says of itself."""
+    try:
+        done = subprocess.run(
+            [build.compiler, "--version"],
+            env=build.environment(),
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return build.compiler
+    return (done.stdout.splitlines() or [build.compiler])[0]
+
+
+def _emulator() -> str:
+    from zvmlab.builder.qemubuild import version
+
+    return version()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""A series is tried on Debian's kernel: a mistake, a correction and a change without effect.
+
+Each changes one place of the kernel's own monreader, and is made here, so that it fits the source
+that Debian has at the moment.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from zvmlab.base.progress import Progress
+from zvmlab.base.tree import TREE
+from zvmlab.builder.kernels import resolve
+from zvmlab.verdict.sides import targets_of
+
+DRIVER = "drivers/s390/char/monreader.c"
+SECONDS = 1500
+BUSY = "tests/e2e/test_monreader_busy.py"
+NO_BYTES = "tests/e2e/test_monreader_signals.py::test_read_of_no_bytes_has_no_effect"
+
+
+class Edit(NamedTuple):
+    """One place of the driver."""
+
+    place: str
+    becomes: str
+
+
+MISTAKE = Edit(r"^\trc = -EBUSY;$", "\trc = -EIO;")
+"""A second open is no longer told that the device is busy."""
+CORRECTION = Edit(
+    r"^(static ssize_t mon_read\([^{]*\{\n(?:\t[^\n]+\n)+\n)", r"\1\tif (!count)\n\t\treturn 0;\n\n"
+)
+"""Defect 11: a read of no bytes takes the end of a set."""
+NO_EFFECT = Edit(
+    r"^(\tmonpriv->write_index +=) 0;\n(\tmonpriv->read_index +=) 0;$", r"\2 0;\n\1 0;"
+)
+BROKEN = Edit(r"^\trc = -EBUSY;$", "\trc = -EBUSY")
+
+
+@pytest.fixture
+def tried(
+    zvmlab_kernel: str, tmp_path: Path
+) -> Callable[[Edit, str], tuple[int, dict[str, Any], str]]:
+    """Tries an edit with some tests: exit code, the verdict as JSON, what was printed."""
+    (target,) = targets_of(zvmlab_kernel, Progress(quiet=True))
+
+    def run(edit: Edit, tests: str) -> tuple[int, dict[str, Any], str]:
+        old = (target.tree / DRIVER).read_text(encoding="utf-8")
+        new, count = re.subn(edit.place, edit.becomes, old, flags=re.MULTILINE)
+        assert count == 1, f"the edit fits {count} places of {DRIVER}"
+        before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+        diff = "".join(difflib.unified_diff(before, after, f"a/{DRIVER}", f"b/{DRIVER}"))
+        patch = tmp_path / "edit.patch"
+        patch.write_text(diff)
+        out = tmp_path / "verdict.json"
+        argv = [sys.executable, str(TREE / "zvmlab"), "try", str(patch), "--kernel", zvmlab_kernel]
+        argv += ["--tests", tests, "--json", str(out)]
+        env = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+        done = subprocess.run(
+            argv, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+        assert out.exists(), done.stderr
+        return done.returncode, json.loads(out.read_text()), done.stdout
+
+    return run
+
+
+pytestmark = [pytest.mark.timeout(SECONDS + 60), pytest.mark.first_kernel]
+Tried = Callable[[Edit, str], tuple[int, dict[str, Any], str]]
+
+
+def test_mistake_is_newly_failing(tried: Tried) -> None:
+    code, verdict, said = tried(MISTAKE, BUSY)
+    assert code == 1
+    (one,) = verdict["tried"]
+    found = one["difference"]
+    assert one["modules"] == ["monreader"]
+    assert found["failing"] and not found["passing"] and not found["unsteady"]
+    assert all(each["base"] == [3, 3] and each["patched"] == [0, 3] for each in found["failing"])
+    assert any("busy" in each["test"] for each in found["failing"])
+    assert "newly failing" in said.splitlines()[1]
+    assert max(map(len, said.partition("\nRepeat it with")[0].splitlines())) <= 72
+
+
+def test_correction_of_a_known_defect_is_newly_passing(tried: Tried) -> None:
+    code, verdict, said = tried(CORRECTION, NO_BYTES)
+    assert code == 0
+    (one,) = verdict["tried"]
+    (passing,) = one["difference"]["passing"]
+    assert passing["test"].startswith("monreader_signals.read_of_no_bytes_has_no_effect")
+    assert (passing["base"], passing["patched"]) == ([0, 3], [3, 3])
+    assert not one["difference"]["failing"] and "1 newly passing" in said
+
+
+def test_change_without_effect_is_nothing_new(tried: Tried) -> None:
+    code, verdict, said = tried(NO_EFFECT, BUSY)
+    assert code == 0 and "nothing new" in said
+    (one,) = verdict["tried"]
+    assert one["difference"]["compared"] >= 5 and not one["difference"]["failing"]
+
+
+def test_series_that_does_not_compile_fails_with_the_compilers_words(tried: Tried) -> None:
+    code, verdict, said = tried(BROKEN, BUSY)
+    assert code == 1
+    (one,) = verdict["tried"]
+    assert re.search(r"monreader\.c:\d+:\d+: error: ", one["broken"]) and "Does not build" in said
+
+
+def test_replaced_module_is_what_guests_load(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """The variable that the trial uses names a module that the kernel has."""
+    module = tmp_path / "no_such.ko"
+    module.write_bytes(b"")
+    env = {**os.environ, "ZVMLAB_REPLACED_MODULES": str(module)}
+    argv = [sys.executable, str(TREE / "zvmlab"), "run", "--kernel", zvmlab_kernel, "--", "true"]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2
+    assert f"kernel {resolve(zvmlab_kernel)} has no module no_such" in done.stderr

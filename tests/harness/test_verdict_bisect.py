@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""Bisections of a made repository; what builds and what passes is written in its commits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from patches import git
+
+from zvmlab.base.cache import cache_root
+from zvmlab.base.errors import UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.cli.main import main
+from zvmlab.verdict import bisect as subject
+from zvmlab.verdict.bisect import Found, Plan, bisect
+
+QUIET = Progress(quiet=True)
+COMMITS, PLANTED = 26, 6
+"""The mistake is planted 20 commits before the last one."""
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module's history: each commit says in its files whether it builds and passes."""
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "module"
+    (folder / "src").mkdir(parents=True)
+    git(folder, "init", "--quiet")
+    for number in range(1, COMMITS + 1):
+        (folder / "src" / "Kbuild").write_text("obj-m := m.o\n")
+        (folder / "src" / "m.c").write_text(f"/* {number} */\n")
+        state = "bad" if number >= PLANTED else "good"
+        (folder / "src" / "state").write_text(state)
+        git(folder, "add", "--all")
+        git(folder, "commit", "--quiet", f"--message=change {number}")
+    return folder
+
+
+def fake(monkeypatch: pytest.MonkeyPatch, states: Callable[[str], list[str]]) -> list[str]:
+    """Builds and tests by what *states* says of a commit's subject; return: what was tried."""
+    tried: list[str] = []
+
+    def built(folder: Path, _kernel: object, _progress: object) -> dict[str, Path]:
+        subject_ = git(folder, "show", "--no-patch", "--format=%s").strip()
+        tried.append(subject_)
+        if states(subject_) == ["broken"]:
+            raise UsageError("m.c:1:1: error: expected ';'")
+        return {"m": folder / "m.c"}
+
+    def test(self: Any, _kernel: str, _options: object, _environment: object, turn: int) -> bool:
+        state = states(tried[-1])
+        return state[turn % len(state)] == "good"
+
+    monkeypatch.setattr(subject, "resolve", lambda name, progress: SimpleNamespace(name=name))
+    monkeypatch.setattr(subject, "available", lambda kernel: frozenset({"m"}))
+    monkeypatch.setattr(subject, "built_modules", built)
+    monkeypatch.setattr(subject._Search, "_test", test)
+    return tried
+
+
+def number(text: str) -> int:
+    return int(text.rpartition(" ")[2])
+
+
+def planted(text: str) -> list[str]:
+    return ["bad" if number(text) >= PLANTED else "good"]
+
+
+def plan(repository: Path, **fields: Any) -> Plan:
+    values: dict[str, Any] = {
+        "good": f"HEAD~{COMMITS - 1}",
+        "bad": "HEAD",
+        "kernel": "bookworm",
+        "test": ("tests/e2e/test_x.py",),
+        "module": repository / "src",
+    }
+    return Plan(**values | fields)
+
+
+def first_bad(found: Found, repository: Path) -> str:
+    assert found.commit
+    return git(repository, "show", "--no-patch", "--format=%s", found.commit).strip()
+
+
+def test_mistake_of_20_commits_ago_is_found(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(repository, "status", "--porcelain"), git(repository, "for-each-ref")
+    tried = fake(monkeypatch, planted)
+    found = bisect(plan(repository), QUIET)
+    assert first_bad(found, repository) == f"change {PLANTED}" and found.exit_code == 0
+    assert tried[:2] == [f"change {COMMITS}", "change 1"], "the ends come first"
+    assert len(tried) <= 2 + 5
+    assert (git(repository, "status", "--porcelain"), git(repository, "for-each-ref")) == before
+    assert not (repository / ".git" / "BISECT_LOG").exists()
+    assert not list(cache_root().glob("bisect-*"))
+
+
+def test_what_does_not_build_is_skipped(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake(monkeypatch, lambda text: ["broken"] if number(text) in (13, 12, 7) else planted(text))
+    found = bisect(plan(repository), QUIET)
+    assert first_bad(found, repository) == f"change {PLANTED}"
+    assert any(line.startswith("skip") and "expected ';'" in line for line in found.tried)
+
+
+def test_unsteady_result_is_skipped(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake(monkeypatch, lambda text: ["bad", "good"] if number(text) == 13 else planted(text))
+    found = bisect(plan(repository, times=3), QUIET)
+    assert first_bad(found, repository) == f"change {PLANTED}"
+    assert any("unsteady in 2 runs" in line for line in found.tried)
+
+
+def test_only_skipped_commits_left_is_not_decided(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(monkeypatch, lambda text: ["broken"] if 1 < number(text) < COMMITS else planted(text))
+    found = bisect(plan(repository), QUIET)
+    assert not found.commit and found.exit_code == 1 and found.text.startswith("it is one of ")
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        (lambda _text: ["good"], "--bad HEAD passes the test"),
+        (lambda _text: ["bad"], "--good HEAD~25 fails the test"),
+        (lambda text: ["broken"] if number(text) == 1 else ["bad"], "--good .* does not build"),
+    ],
+)
+def test_ends_are_tried_first(
+    states: Callable[[str], list[str]],
+    said: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake(monkeypatch, states)
+    with pytest.raises(UsageError, match=said):
+        bisect(plan(repository), QUIET)
+    assert not list(cache_root().glob("bisect-*"))
+
+
+def test_killed_search_goes_on_from_gits_log(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A process that SIGKILL ends in its third step has tried both ends, and two commits more."""
+    program = tmp_path / "killed.py"
+    program.write_text(
+        textwrap.dedent(
+            """\
+        import os, pathlib, signal, sys
+        sys.path[:0] = sys.argv[1:3]
+        import pytest
+        import test_verdict_bisect as own
+        from zvmlab.verdict.bisect import bisect
+
+        repository = pathlib.Path(sys.argv[3])
+        tried = []
+
+        def states(text):
+            tried.append(text)
+            if len(set(tried)) == 5:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return own.planted(text)
+
+        own.fake(pytest.MonkeyPatch(), states)
+        bisect(own.plan(repository), own.QUIET)
+        """
+        )
+    )
+    folders = [str(ROOT / "harness"), str(ROOT / "tests" / "harness")]
+    argv = [sys.executable, str(program), *folders, str(repository)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    (left,) = cache_root().glob("bisect-*")
+    # What git was doing just then leaves its lock.
+    (left / "module" / ".git" / "index.lock").touch()
+    tried = fake(monkeypatch, planted)
+    with pytest.raises(UsageError, match="--resume: the bisection that was cut off had other"):
+        bisect(plan(repository, resume=True, times=2), QUIET)
+    found = bisect(plan(repository, resume=True), QUIET)
+    assert first_bad(found, repository) == f"change {PLANTED}"
+    assert f"change {COMMITS}" not in tried and "change 1" not in tried, "the ends are known"
+    assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"good": "HEAD", "bad": "HEAD~3"}, "is not an ancestor of"),
+        ({"good": "HEAD"}, "are the same commit"),
+        ({"good": "v1"}, "has no commit 'v1'"),
+        ({"module": Path("/no/such")}, "there is no folder"),
+        ({"module": None}, "is not a source tree in a git repository"),
+        ({"kernel": "wheezy"}, "kernel 'wheezy' is neither"),
+        ({"times": 0}, "-n is from 1 to"),
+        ({"resume": True}, "was cut off"),
+        ({"test": ()}, "after -- comes the test"),
+    ],
+)
+def test_bad_bisection_is_a_sentence(
+    fields: dict[str, Any], said: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(monkeypatch, planted)
+    with pytest.raises(UsageError, match=said):
+        bisect(plan(repository, **fields), QUIET)
+    assert not list(cache_root().glob("bisect-*"))
+
+
+def test_command_prints_the_first_bad_commit(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake(monkeypatch, planted)
+    words = ["bisect", "--good", "HEAD~25", "--bad", "HEAD", "--kernel", "bookworm"]
+    words += [
+        "--module",
+        os.path.relpath(repository / "src"),
+        "--",
+        "tests/e2e/test_x.py",
+        "-k",
+        "a",
+    ]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert f"change {PLANTED}\nA U Thor, " in out
+    assert out.splitlines()[0].startswith("bad ") and out.splitlines()[1].startswith("good ")

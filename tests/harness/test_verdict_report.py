@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""Before and after: what counts as new, what decides nothing, and how a verdict is told."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+from tap.parser import Parser
+
+from zvmlab.base.errors import UsageError
+from zvmlab.pytest_plugin.requirement_results import Case, Outcome, Result
+from zvmlab.verdict.allow import Allowed, read_allowed
+from zvmlab.verdict.applied import Applied, File
+from zvmlab.verdict.choice import choose, read_map
+from zvmlab.verdict.compare import Difference, Finding, compare, differing
+from zvmlab.verdict.diffs import FileDiff, parse
+from zvmlab.verdict.report import Tried, Verdict, ktap, text, to_json
+from zvmlab.verdict.runs import Seen, key_of, seen, short_name
+
+TODAY = datetime.date(2026, 11, 28)
+KASAN = "BUG: KASAN: slab-use-after-free in __iucv_message_receive+0x{}/0x200"
+NODE = "tests/e2e/test_sockets.py::test_{}[bookworm-upstream]"
+
+
+def result(outcome: Outcome, failure: str = "", reason: str = "") -> Result:
+    case = Case(NODE.format("a"), "test_a", "", (), (), "bookworm", "upstream", "qemu", {}, None)
+    return Result(case, outcome, reason, 0.0, failure)
+
+
+def one(name: str, holds: bool | None, known: bool = False, report: str = "") -> Seen:
+    inside = "iucv_sever < iucv_sock_close" if report else ""
+    return Seen(NODE.format(name), holds, known, "" if holds else "assert 1 == 2", report, inside)
+
+
+def results(**values: Seen) -> dict[str, Seen]:
+    return {key_of(value.node, "bookworm"): value for value in values.values()}
+
+
+def test_results_are_read_without_what_pytest_was_told_to_expect() -> None:
+    assert seen(result(Outcome.PASSED)).holds
+    corrected = seen(result(Outcome.FAILED, "[XPASS(strict)] upstream's driver, defect 11: text"))
+    assert corrected.holds is True
+    known = seen(result(Outcome.DEVIATES, "E assert 1 == 2", "upstream's driver, defect 11"))
+    assert (known.holds, known.known) == (False, True)
+    kernel = seen(result(Outcome.SKIPPED, "", "expected to fail: kernel, defect 3"))
+    assert (kernel.holds, kernel.known) == (False, True)
+    assert seen(result(Outcome.SKIPPED, "", "on a debug kernel: numbers")).holds is None
+    crash = f"bug: {KASAN.format('1c')}\n  in: a < b\n  test_a.py:3 in test_a: b()\n"
+    failed = seen(result(Outcome.FAILED, crash))
+    assert failed.report == f"bug: {KASAN.format('1c')}" and failed.inside == "a < b"
+    again = seen(result(Outcome.FAILED, crash.replace("0x1c", "0x2e")))
+    assert again.kind == failed.kind
+
+
+def test_names_of_both_sides_are_the_same() -> None:
+    mine = "tests/e2e/test_a.py::test_b[linux:debug-upstream-3]"
+    theirs = "tests/e2e/test_a.py::test_b[bookworm-upstream-3]"
+    assert key_of(mine, "/x/linux:debug") == key_of(mine, "/y/linux:debug")
+    assert key_of(theirs, "bookworm") == "tests/e2e/test_a.py::test_b[upstream-3]"
+    assert short_name(key_of(theirs, "bookworm")) == "a.b[upstream-3]"
+
+
+def test_what_differs_is_new_and_what_base_shows_is_not() -> None:
+    base = results(
+        a=one("a", True), b=one("b", False, True), c=one("c", False), d=one("d", None),
+        e=one("e", True), f=one("f", False, True),
+    )  # fmt: skip
+    patched = results(
+        a=one("a", False), b=one("b", True), c=one("c", False), d=one("d", True),
+        e=one("e", True), f=one("f", False),
+    )  # fmt: skip
+    found = compare(base, patched)
+    assert [finding.test for finding in found.failing] == ["sockets.a[upstream]"] + [
+        "sockets.f[upstream]"
+    ]
+    assert [finding.test for finding in found.passing] == ["sockets.b[upstream]"]
+    assert found.not_compared == ["sockets.d[upstream] ran with the series only"]
+    assert found.compared == 5 and not found.unsteady and not found.reports
+    assert len(differing(base, patched)) == 3
+
+
+def test_unsteady_tests_decide_nothing() -> None:
+    base, patched = results(a=one("a", True)), results(a=one("a", False))
+    steady = compare(base, patched, [base] * 3, [patched] * 3)
+    assert steady.failing == [
+        Finding("sockets.a[upstream]", (3, 3), (0, 3), "assert 1 == 2", "", "")
+    ]
+    for again_base, again_patched in (
+        ([base, patched, base], [patched] * 3),
+        ([base] * 3, [patched, base, patched]),
+    ):
+        found = compare(base, patched, again_base, again_patched)
+        assert not found.failing and [finding.test for finding in found.unsteady]
+
+
+def test_report_of_the_kernel_that_base_has_too_is_not_new() -> None:
+    mine, other = f"bug: {KASAN.format('1c')}", f"bug: {KASAN.format('9e')}"
+    base = results(a=one("a", False, report=mine), b=one("b", True))
+    patched = results(a=one("a", False, report=other), b=one("b", False, report=other))
+    found = compare(base, patched)
+    assert not found.reports, "the same but for numbers, by another test"
+    patched = results(a=one("a", False, report="oops: null"), b=one("b", True))
+    found = compare(base, patched)
+    assert [report.report for report in found.reports] == ["oops: null"]
+
+
+ENTRY = '[[allow]]\ntest = "sockets.a*"\nreason = "why"\nuntil = 2027-01-01\n'
+
+
+def test_allowed_differences(tmp_path: Path) -> None:
+    file = tmp_path / "allow.toml"
+    file.write_text(ENTRY + ENTRY.replace('test = "sockets.a*"', 'report = "oops*"'))
+    allowed = Allowed(read_allowed(file, TODAY))
+    base, patched = results(a=one("a", True)), results(a=one("a", False))
+    found = compare(base, patched, allowed=allowed)
+    assert not found.failing and set(found.states.values()) == {"allowed"}
+    assert allowed.unneeded() == ["--allow: entry 2 (oops*) was not needed; remove it"]
+
+
+@pytest.mark.parametrize(
+    ("contents", "said"),
+    [
+        ("[[", "is not TOML"),
+        ("a = 1\n", "has to be a list of tables"),
+        (ENTRY.replace("2027-01-01", "2026-11-27"), "entry 1 .* ended on 2026-11-27"),
+        (ENTRY.replace('"why"', '" "'), "needs a reason"),
+        (ENTRY.replace("2027-01-01", '"soon"'), "needs a last date"),
+        (ENTRY.replace("test", "tests"), "has other fields than"),
+        (ENTRY.replace('test = "sockets.a*"\n', ""), "needs a pattern"),
+        (ENTRY.replace('"sockets.a*"', "1"), "test has to be a text"),
+    ],
+)
+def test_bad_list_of_allowed_differences(contents: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "allow.toml"
+    file.write_text(contents)
+    with pytest.raises(UsageError, match=said):
+        read_allowed(file, TODAY)
+
+
+def verdict(difference: Difference, **fields: str) -> Verdict:
+    tried = Tried("source:7.2:debug", "7.2.13 (source:7.2:debug@1a2b)", difference=difference)
+    command = ["zvmlab", "try", "a.mbox", "--kernel", "source:7.2"]
+    made = Verdict("net/iucv: fix use-after-free of a severed iucv_path", 1, "linux", command)
+    made.tried.append(tried)
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def differences() -> Difference:
+    names = ("severed_with_data_unread", "other", "third")
+    base = results(a=one(names[0], True), b=one(names[1], False, True), c=one(names[2], True))
+    bad = one(names[0], False, report=f"bug: {KASAN.format('1c')}")
+    patched = results(a=bad, b=one(names[1], True), c=one(names[2], True))
+    return compare(base, patched, [base] * 3, [patched] * 3)
+
+
+def test_mail_has_72_columns_and_only_sections_with_contents() -> None:
+    said = text(verdict(differences()))
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= 72
+    assert lines[0].startswith('zvmlab tried "net/iucv: fix use-after-free of a severed')
+    assert "1 newly failing, 1 newly passing, 1 new report" in " ".join(lines)
+    row = lines[lines.index("Newly failing") + 1 :]
+    assert row[0].strip() == "sockets.severed_with_data_unread[upstream]"
+    assert row[1].strip() == "7.2.13 (source:7.2:debug), 3 of 3, base 0 of 3"
+    told = " ".join(" ".join(row).split())
+    assert f"bug: {KASAN.format('1c')}, in iucv_sever < iucv_sock_close" in told
+    assert "Unsteady" not in said and "checkpatch" not in said and "Not tried" not in said
+    assert lines[-1] == "  zvmlab try a.mbox --kernel source:7.2"
+    nothing = text(verdict(Difference(compared=3)))
+    assert "nothing new" in nothing and "Newly" not in nothing
+
+
+def test_exit_codes() -> None:
+    assert verdict(Difference(compared=1)).exit_code == 0
+    assert verdict(differences()).exit_code == 1
+    assert verdict(differences(), over="the limit of 5 s is over").exit_code == 124
+    broken = verdict(Difference())
+    broken.tried[0].broken = "a.c:1: error"
+    assert broken.exit_code == 1
+    listed = verdict(Difference(compared=1))
+    listed.errors.append("--allow: entry 1 was not needed")
+    assert listed.exit_code == 1
+
+
+def test_ktap_and_json_say_the_same() -> None:
+    found = verdict(differences())
+    lines = ktap(found).splitlines()
+    assert lines[:2] == ["KTAP version 1", "1..1"]
+    inner = [line.strip() for line in lines if line.startswith("    ")]
+    assert inner[:2] == ["KTAP version 1", "1..3"]
+    assert "not ok 2 sockets.severed_with_data_unread[upstream]" in inner
+    assert lines[-1] == "not ok 1 7.2.13 (source:7.2:debug)"
+    # What an outer reader makes of it.
+    outer = "\n".join(line for line in lines if not line.startswith("    "))
+    parsed = list(Parser().parse_text(outer.replace("KTAP version 1", "TAP version 13")))
+    assert [entry.ok for entry in parsed if entry.category == "test"] == [False]
+    data = json.loads(to_json(found))
+    assert data["exit"] == 1 and data["headline"] == found.headline
+    (tried,) = data["tried"]
+    assert tried["difference"]["failing"][0]["test"] == "sockets.severed_with_data_unread[upstream]"
+    assert tried["difference"]["passing"][0]["patched"] == [3, 3]
+
+
+def test_text_of_others_is_harmless() -> None:
+    found = verdict(Difference(compared=1))
+    found.subject = "\x1b]0;gone\x07 subject\nnext"
+    for said in (text(found), ktap(found)):
+        assert "\x1b" not in said and "\x07" not in said
+
+
+def test_tests_are_those_that_run_the_functions_touched(tmp_path: Path) -> None:
+    part = {
+        "kernel": "6.1.9",
+        "date": "2026-11-28",
+        "tests": ["(boot)", "t.py::test_a", "t.py::test_b", "t.py::test_c"],
+        "files": {
+            "a.c": {"closes": [0, 1, 2], "opens": [2, 3], "never": [], "boots": [0]},
+            "b.c": {"other": [3]},
+        },
+    }
+    file = tmp_path / "map.json"
+    file.write_text(json.dumps({"6.1": part, "7.2": {**part, "files": {}}}))
+    known = read_map("6.1", file)
+    assert read_map("6.12", file) == {}, "the newest series has to do"
+    old = "".join(f"int {name}(void)\n{{\n\treturn 0;\n}}\n\n" for name in ("closes", "never"))
+    new = old.replace("return 0", "return 1")
+    (diff,) = parse("".join(unified_diff(old.splitlines(True), new.splitlines(True), "a/a.c", "b/a.c")).encode(), "it")  # fmt: skip
+    both = Applied({"a.c": File(old.encode())}, {"a.c": File(new.encode())}, {"a.c": diff})
+    found = choose(both, known)
+    assert found.tests == ["t.py::test_b", "t.py::test_a"], "that which runs most comes first"
+    assert found.not_run == ["a.c 8 (never)"] and not found.left and not found.unknown
+    assert (choose(both, known, 1).tests, choose(both, known, 1).left) == (["t.py::test_b"], 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", '{"6.1": {"tests": [], "files": {"a.c": {"f": [7]}}}}']
+)
+def test_map_that_is_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "map.json").write_text(text)
+    with pytest.raises(UsageError, match="is no map of tests"):
+        read_map("6.1", tmp_path / "map.json")
+
+
+def test_driver_without_a_map_has_the_tests_of_its_requirements() -> None:
+    name = "drivers/s390/char/monwriter.c"
+    both = Applied({name: File(b"a\n")}, {name: File(b"b\n")}, {name: FileDiff(name, name)})
+    found = choose(both, {})
+    assert found.tests and all("test_mon" in test for test in found.tests)
+    other = "drivers/none.c"
+    both = Applied({other: None}, {other: File(b"b\n")}, {other: FileDiff("/dev/null", other)})
+    assert choose(both, {}).unknown == [other]
