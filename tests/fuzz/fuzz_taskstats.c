@@ -74,21 +74,21 @@ static unsigned int seen_count;
 
 static void forget(uint64_t messages)
 {
-	struct account sum = { .has_dropped = true };
+	struct message_count sum = { .has_dropped = true };
 
 	while (seen_count) {
-		struct account *account = &collector.accounts[seen[--seen_count]];
+		struct message_count *account = &collector.accounts[seen[--seen_count]];
 
-		account_add(&sum, account);
-		REQUIRE(account_lost(account) == account->dropped || !account->has_dropped);
-		*account = (struct account){ 0 };
+		message_count_add(&sum, account);
+		REQUIRE(message_count_lost(account) == account->dropped || !account->has_dropped);
+		*account = (struct message_count){ 0 };
 	}
 	REQUIRE(sum.received == messages);
 }
 
 static void take(const struct recording_frame *frame)
 {
-	struct account *account = &collector.accounts[frame->cpu];
+	struct message_count *account = &collector.accounts[frame->cpu];
 	uint64_t received = account->received;
 
 	REQUIRE(frame->cpu < CPUS_MAX && frame->size <= RECORDING_PAYLOAD_MAX);

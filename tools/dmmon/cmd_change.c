@@ -4,12 +4,12 @@
 
 #include "choice.h"
 #include "command.h"
-#include "devices.h"
+#include "named_devices.h"
 #include "dms_group.h"
 
 struct arguments {
 	const char *device;		/* of set-aux */
-	struct devices_named devices;	/* of the others */
+	struct device_words devices;	/* of the others */
 	char *aux;
 	struct choice choice;
 	bool force;
@@ -28,11 +28,11 @@ static const struct option_part parts[] = {
 
 static const struct option_part parts_of_several[] = {
 	{ &choice_options, offsetof(struct arguments, choice), .group = 3 },
-	{ &devices_need, offsetof(struct arguments, devices), .group = 2 },
+	{ &device_words_need, offsetof(struct arguments, devices), .group = 2 },
 	{ 0 }
 };
 
-static const struct word_row words[] = { DEVICES_WORDS(struct arguments, devices), { 0 } };
+static const struct word_row words[] = { DEVICE_WORDS(struct arguments, devices), { 0 } };
 
 enum change { CLEAR, DELETE, SET_AUX };
 
@@ -123,8 +123,8 @@ static int change(const struct arguments *arguments, const struct device *device
 /* An error of one device does not stop the others. */
 static int change_several(const struct arguments *arguments, enum change what)
 {
-	struct devices devices;
-	int code = devices_open(&devices, &arguments->devices);
+	struct named_devices devices;
+	int code = named_devices_open(&devices, &arguments->devices);
 
 	if (code != EXIT_PASS)
 		return code;
@@ -133,14 +133,14 @@ static int change_several(const struct arguments *arguments, enum change what)
 
 		code = code == EXIT_PASS ? one : code;
 	}
-	devices_close(&devices);
+	named_devices_close(&devices);
 	return code;
 }
 
 int cmd_clear(int argc, char **argv)
 {
 	static const struct command_line line = {
-		.parts = parts_of_several, .words = words, .words_help = DEVICES_HELP,
+		.parts = parts_of_several, .words = words, .words_help = DEVICE_WORDS_HELP,
 		.help = "Sets the counters of regions to 0; I/Os in progress stay counted.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
@@ -153,7 +153,7 @@ int cmd_delete(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &group_options, .parts = parts_of_several,
-		.words = words, .words_help = DEVICES_HELP,
+		.words = words, .words_help = DEVICE_WORDS_HELP,
 		.help = "Deletes regions.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };

@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "command.h"
-#include "devices.h"
+#include "named_devices.h"
 #include "regions.h"
 
 struct arguments {
-	struct devices_named devices;
+	struct device_words devices;
 	bool dry_run;
 };
 
@@ -29,10 +29,10 @@ static const struct option_row option_rows[] = {
 static const struct option_table options = { .rows = option_rows };
 
 static const struct option_part parts[] = {
-	{ &devices_options, offsetof(struct arguments, devices), .group = 2 }, { 0 }
+	{ &device_words_options, offsetof(struct arguments, devices), .group = 2 }, { 0 }
 };
 
-static const struct word_row words[] = { DEVICES_WORDS(struct arguments, devices), { 0 } };
+static const struct word_row words[] = { DEVICE_WORDS(struct arguments, devices), { 0 } };
 
 static int clean_region(const struct arguments *arguments, const struct device *device,
 			const struct dms_region *r)
@@ -92,11 +92,11 @@ int cmd_clean(int argc, char **argv)
 			"from devices, or from all devices.",
 	};
 	struct arguments arguments = { 0 };
-	struct devices devices;
+	struct named_devices devices;
 	int code;
 
 	command_parse(&line, argc, argv, &arguments);
-	code = devices_open(&devices, &arguments.devices);
+	code = named_devices_open(&devices, &arguments.devices);
 	if (code != EXIT_PASS)
 		return code;
 	for (size_t i = 0; i < devices.count; i++) {
@@ -104,7 +104,7 @@ int cmd_clean(int argc, char **argv)
 
 		code = code == EXIT_PASS ? one : code;
 	}
-	devices_close(&devices);
+	named_devices_close(&devices);
 	if (!fflush(stdout))
 		return code;
 	complain("standard output cannot be written: %s", strerror(errno));

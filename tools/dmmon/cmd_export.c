@@ -10,7 +10,7 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "devices.h"
+#include "named_devices.h"
 #include "dms_values.h"
 #include "exporter.h"
 #include "interval.h"
@@ -27,7 +27,7 @@ static const struct column columns[] = { AREA_COLUMNS(true) };
 
 struct arguments {
 	struct export_options exports;
-	struct devices_named devices;	/* none: all */
+	struct device_words devices;	/* none: all */
 	const char *program;		/* NULL: all */
 };
 
@@ -40,7 +40,7 @@ static const struct option_table options = { .rows = option_rows };
 
 static const struct option_part parts[] = {
 	{ &export_option_table, offsetof(struct arguments, exports), .group = 3 },
-	{ &devices_options, offsetof(struct arguments, devices), .group = 2 },
+	{ &device_words_options, offsetof(struct arguments, devices), .group = 2 },
 	{ 0 }
 };
 
@@ -191,11 +191,11 @@ static void open_lines(void *context, FILE *lines)
 /* Is there what is asked for, and may this process ask? */
 static int try(const struct arguments *arguments)
 {
-	struct devices devices;
-	int code = devices_open(&devices, &arguments->devices);
+	struct named_devices devices;
+	int code = named_devices_open(&devices, &arguments->devices);
 
 	if (code == EXIT_PASS)
-		devices_close(&devices);
+		named_devices_close(&devices);
 	return code;
 }
 
@@ -222,7 +222,7 @@ static int run(struct export *export, struct interval *signals)
 int cmd_export(int argc, char **argv)
 {
 	static const struct word_row words[] = {
-		DEVICES_WORDS(struct arguments, devices), { 0 }
+		DEVICE_WORDS(struct arguments, devices), { 0 }
 	};
 	static const struct command_line line = {
 		.options = &options, .parts = parts,

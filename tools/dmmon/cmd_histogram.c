@@ -8,7 +8,7 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "watching.h"
+#include "watch_command.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define DEFAULT_DURATION (10 * NS_PER_S)
@@ -35,7 +35,7 @@ static const struct column columns[] = {
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
 struct arguments {
-	struct watching watching;
+	struct watch_command command;
 	uint64_t duration_ns;	/* 0: not given */
 	bool per_area;
 };
@@ -47,11 +47,11 @@ static const struct option_row option_rows[] = {
 	  .wrong = "invalid --duration: '%s' (for example 500ms or 10s)" },
 	{ "per-area", '\0', NULL, "show each area separately, not their sum",
 	  TO_FLAG(struct arguments, per_area), .group = 1 },
-	WATCHING_KEEP(struct arguments, watching),
+	WATCH_COMMAND_KEEP(struct arguments, command),
 	{ 0 }
 };
 static const struct option_table options = { .rows = option_rows };
-static const struct option_part parts[] = { WATCHING_PARTS, { 0 } };
+static const struct option_part parts[] = { WATCH_COMMAND_PARTS, { 0 } };
 
 /* Draws the buckets of one area, or of all. */
 static int draw(struct rows *rows, const struct watched *watched, const struct dms_region *r,
@@ -142,7 +142,7 @@ static int show_device(const struct arguments *arguments, struct rows *rows,
 }
 
 /* An error of one device does not stop the others. */
-static int show(const struct arguments *arguments, struct rows *rows, struct watching_all *all,
+static int show(const struct arguments *arguments, struct rows *rows, struct watch_command_all *all,
 		bool since)
 {
 	int code = EXIT_PASS, flushed;
@@ -164,7 +164,7 @@ static int show(const struct arguments *arguments, struct rows *rows, struct wat
 	return EXIT_USAGE;
 }
 
-static int collect(const void *context, struct rows *rows, struct watching_all *all,
+static int collect(const void *context, struct rows *rows, struct watch_command_all *all,
 		   struct interval *interval)
 {
 	const struct arguments *arguments = context;
@@ -183,7 +183,7 @@ static int collect(const void *context, struct rows *rows, struct watching_all *
 /* Fields that nobody named: which area, and for people drawing, and times that suit them. */
 static void usual_fields(struct arguments *arguments)
 {
-	struct output *output = &arguments->watching.output;
+	struct output *output = &arguments->command.output;
 
 	if (output->named)
 		return;
@@ -199,14 +199,14 @@ int cmd_histogram(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.words = watching_words, .words_help = DEVICES_HELP,
-		.help = "Draws how long I/Os take.\v" WATCHING_OWN_REGION "  Its default bounds are "
-			DEFAULT_BOUNDS ".",
+		.words = watch_command_words, .words_help = DEVICE_WORDS_HELP,
+		.help = "Draws how long I/Os take.\v" WATCH_COMMAND_OWN_REGION
+			"  Its default bounds are " DEFAULT_BOUNDS ".",
 	};
-	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } } };
-	struct range *range = &arguments.watching.options.range;
+	struct arguments arguments = { .command = { .options = { .choice = CHOICE_NONE } } };
+	struct range *range = &arguments.command.options.range;
 
-	output_init(&arguments.watching.output, "I/Os of a range of durations", columns,
+	output_init(&arguments.command.output, "I/Os of a range of durations", columns,
 		    COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
 	usual_fields(&arguments);
@@ -215,5 +215,5 @@ int cmd_histogram(int argc, char **argv)
 		complain("not enough memory");
 		return EXIT_FAILED;
 	}
-	return watching_run(&arguments.watching, collect, &arguments);
+	return watch_command_run(&arguments.command, collect, &arguments);
 }

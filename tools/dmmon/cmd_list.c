@@ -8,7 +8,7 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "devices.h"
+#include "named_devices.h"
 #include "output.h"
 #include "regions.h"
 
@@ -30,7 +30,7 @@ static const struct column columns[] = {
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
 struct arguments {
-	struct devices_named devices;
+	struct device_words devices;
 	const char *program;
 	struct output output;
 	struct rows *rows;
@@ -113,9 +113,9 @@ static int list_one(const struct device *device, void *context)
 
 static int list_named(const struct arguments *arguments)
 {
-	struct devices devices;
+	struct named_devices devices;
 	struct dms_regions list;
-	int code = devices_open(&devices, &arguments->devices);
+	int code = named_devices_open(&devices, &arguments->devices);
 
 	for (size_t i = 0; code == EXIT_PASS && i < devices.count; i++) {
 		code = regions_list(&devices.device[i], arguments->program, &list);
@@ -124,7 +124,7 @@ static int list_named(const struct arguments *arguments)
 		code = show_all(arguments, &devices.device[i], &list);
 		dms_regions_free(&list);
 	}
-	devices_close(&devices);
+	named_devices_close(&devices);
 	return code;
 }
 
@@ -132,11 +132,11 @@ int cmd_list(int argc, char **argv)
 {
 	static const struct option_part parts[] = {
 		{ &output_options, offsetof(struct arguments, output), .group = 9 },
-		{ &devices_options, offsetof(struct arguments, devices), .group = 2 },
+		{ &device_words_options, offsetof(struct arguments, devices), .group = 2 },
 		{ 0 }
 	};
 	static const struct word_row words[] = {
-		DEVICES_WORDS(struct arguments, devices), { 0 }
+		DEVICE_WORDS(struct arguments, devices), { 0 }
 	};
 	static const struct command_line line = {
 		.options = &options, .parts = parts,

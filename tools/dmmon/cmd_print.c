@@ -8,7 +8,7 @@
 #include "area_columns.h"
 #include "choice.h"
 #include "command.h"
-#include "devices.h"
+#include "named_devices.h"
 #include "look.h"
 #include "machine.h"
 #include "order.h"
@@ -17,7 +17,7 @@
 static const struct column columns[] = { AREA_COLUMNS(true) };
 
 struct arguments {
-	struct devices_named devices;
+	struct device_words devices;
 	struct choice choice;
 	struct order order;
 	struct output output;
@@ -42,11 +42,11 @@ static const struct option_part parts[] = {
 	{ &order_options, offsetof(struct arguments, order), .group = 1 },
 	{ &choice_options, offsetof(struct arguments, choice), .group = 3 },
 	{ &output_options, offsetof(struct arguments, output), .group = 9 },
-	{ &devices_need, offsetof(struct arguments, devices), .group = 2 },
+	{ &device_words_need, offsetof(struct arguments, devices), .group = 2 },
 	{ 0 }
 };
 
-static const struct word_row words[] = { DEVICES_WORDS(struct arguments, devices), { 0 } };
+static const struct word_row words[] = { DEVICE_WORDS(struct arguments, devices), { 0 } };
 
 /* Some areas of a region: what was counted, and whether it is to be believed. */
 struct part {
@@ -212,7 +212,7 @@ static int put_sorted(const struct printed *printed)
 	return code == EXIT_PASS ? area_put(printed->rows, NULL) : code;
 }
 
-static int print_all(struct printed *printed, struct devices *devices)
+static int print_all(struct printed *printed, struct named_devices *devices)
 {
 	int code = EXIT_PASS, sorted;
 
@@ -244,22 +244,22 @@ int cmd_print(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.words = words, .words_help = DEVICES_HELP,
+		.words = words, .words_help = DEVICE_WORDS_HELP,
 		.help = "Shows the counters of areas (default: regions of all programs).",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 	struct printed printed = { .arguments = &arguments };
-	struct devices devices;
+	struct named_devices devices;
 	int code;
 
 	output_init(&arguments.output, "counters of an area", columns, AREA_COLUMN_COUNT);
 	command_parse(&line, argc, argv, &arguments);
-	code = devices_open(&devices, &arguments.devices);
+	code = named_devices_open(&devices, &arguments.devices);
 	if (code != EXIT_PASS)
 		return code;
 	printed.rows = output_open(&arguments.output);
 	code = printed.rows ? print_all(&printed, &devices) : EXIT_FAILED;
 	rows_close(printed.rows);
-	devices_close(&devices);
+	named_devices_close(&devices);
 	return code;
 }

@@ -14,7 +14,7 @@
 #include "area_columns.h"
 #include "command.h"
 #include "order.h"
-#include "watching.h"
+#include "watch_command.h"
 
 #define NS_PER_S 1000000000u
 #define PER_CENT 100.0
@@ -42,7 +42,7 @@ static const struct column columns[] = {
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
 struct arguments {
-	struct watching watching;
+	struct watch_command command;
 	uint64_t interval_ns, count;	/* count 0: until a signal comes */
 	bool idle;
 	struct order order;
@@ -57,14 +57,14 @@ static const struct option_row option_rows[] = {
 	  .wrong = "invalid --count: '%s' (1 or more)" },
 	{ "idle", '\0', NULL, "also show areas without I/O",
 	  TO_FLAG(struct arguments, idle), .group = 1 },
-	WATCHING_KEEP(struct arguments, watching),
+	WATCH_COMMAND_KEEP(struct arguments, command),
 	{ 0 }
 };
 static const struct option_table options = { .rows = option_rows };
 
 static const struct option_part parts[] = {
 	{ &order_options, offsetof(struct arguments, order), .group = 1 },
-	WATCHING_PARTS,
+	WATCH_COMMAND_PARTS,
 	{ 0 }
 };
 
@@ -101,7 +101,7 @@ static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64
 struct shown {
 	const struct arguments *arguments;
 	struct rows *rows;
-	struct watching_all *all;
+	struct watch_command_all *all;
 	struct dms_top top;	/* of this interval; without room: not sorted */
 	uint64_t number;
 	int code;		/* what was wrong with a device, or with the output */
@@ -247,7 +247,7 @@ static int make_top(struct shown *shown)
 	return order_open(&shown->arguments->order, areas, &shown->top);
 }
 
-static int intervals(const void *context, struct rows *rows, struct watching_all *all,
+static int intervals(const void *context, struct rows *rows, struct watch_command_all *all,
 		     struct interval *interval)
 {
 	const struct arguments *arguments = context;
@@ -280,13 +280,14 @@ int cmd_watch(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.words = watching_words, .words_help = DEVICES_HELP,
-		.help = "Shows rates and latencies of areas, interval by interval.\v" WATCHING_OWN_REGION,
+		.words = watch_command_words, .words_help = DEVICE_WORDS_HELP,
+		.help = "Shows rates and latencies of areas, interval by interval.\v"
+			WATCH_COMMAND_OWN_REGION,
 	};
-	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } },
+	struct arguments arguments = { .command = { .options = { .choice = CHOICE_NONE } },
 				       .interval_ns = NS_PER_S };
 
-	output_init(&arguments.watching.output, "an interval of an area", columns, COLUMN_NUMBER);
+	output_init(&arguments.command.output, "an interval of an area", columns, COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
-	return watching_run(&arguments.watching, intervals, &arguments);
+	return watch_command_run(&arguments.command, intervals, &arguments);
 }

@@ -58,7 +58,7 @@ static void show(void *context, const struct stats_record *record)
 	collector->rows_shown++;
 }
 
-static void set_dropped(struct account *account, uint64_t dropped)
+static void set_dropped(struct message_count *account, uint64_t dropped)
 {
 	account->has_dropped = dropped != RECORDING_NOT_TOLD;
 	account->dropped = account->has_dropped ? dropped : 0;
@@ -79,7 +79,7 @@ static void record(struct collector *collector, const struct recording_frame *fr
 
 void collector_message(struct collector *collector, const struct recording_frame *frame)
 {
-	struct account *account = &collector->accounts[frame->cpu];
+	struct message_count *account = &collector->accounts[frame->cpu];
 	struct arrival arrival = {
 		.collector = collector,
 		.origin = { frame->cpu, frame->number, frame->time_ns },
@@ -88,7 +88,7 @@ void collector_message(struct collector *collector, const struct recording_frame
 
 	collector->is_counted[frame->cpu] = 1;
 	set_dropped(account, frame->dropped);
-	account_number(account, frame->number);
+	message_count_number(account, frame->number);
 	found = stats_parse(frame->payload, frame->size, collector->order, show, &arrival);
 	collector->malformed += found.malformed;
 	collector->unknown += found.unknown;
@@ -104,10 +104,10 @@ void collector_message(struct collector *collector, const struct recording_frame
 
 void collector_own(struct collector *collector, const struct recording_frame *frame)
 {
-	struct account *account = &collector->accounts[frame->cpu];
+	struct message_count *account = &collector->accounts[frame->cpu];
 
 	set_dropped(account, frame->dropped);
-	account_number(account, frame->number);
+	message_count_number(account, frame->number);
 	account->own++;
 }
 
@@ -128,7 +128,7 @@ void collector_counters(struct collector *collector, const struct recording_fram
 	collector->is_counted[frame->cpu] = 1;
 	set_dropped(&collector->accounts[frame->cpu], frame->dropped);
 	collector->accounts[frame->cpu].overflows = frame->number;
-	account_end(&collector->accounts[frame->cpu]);
+	message_count_end(&collector->accounts[frame->cpu]);
 	record(collector, frame, false);
 }
 
@@ -155,12 +155,12 @@ static const struct column sum_columns[] = {
 			    "times that the queue overflowed" },
 };
 
-static void put_account(struct rows *rows, const char *cpu, const struct account *account)
+static void put_account(struct rows *rows, const char *cpu, const struct message_count *account)
 {
 	struct cell cells[SUM_COLUMNS] = {
 		[SUM_CPU] = cell_text(cpu, strlen(cpu)),
 		[SUM_RECEIVED] = cell_unsigned(account->received),
-		[SUM_LOST] = cell_unsigned(account_lost(account)),
+		[SUM_LOST] = cell_unsigned(message_count_lost(account)),
 		[SUM_MISSING] = cell_unsigned(account->missing),
 		[SUM_STRANGERS] = cell_unsigned(account->strangers),
 		[SUM_OVERFLOWS] = cell_unsigned(account->overflows),
@@ -182,7 +182,7 @@ static void complain_about_messages(const struct collector *collector)
 
 uint64_t collector_summary(const struct collector *collector, enum rows_format format)
 {
-	struct account sum = { .has_dropped = true };
+	struct message_count sum = { .has_dropped = true };
 	struct selection selection;
 	struct rows *rows;
 	char name[16];
@@ -190,19 +190,19 @@ uint64_t collector_summary(const struct collector *collector, enum rows_format f
 	selection_standard(&selection, sum_columns, SUM_COLUMNS);
 	rows = rows_open(stderr, format, false, &selection);
 	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
-		const struct account *account = &collector->accounts[cpu];
+		const struct message_count *account = &collector->accounts[cpu];
 
 		if (!collector->is_counted[cpu])
 			continue;
-		account_add(&sum, account);
+		message_count_add(&sum, account);
 		snprintf(name, sizeof(name), "%u", cpu);
 		/* Of CPUs that may be plugged some day there are many. */
-		if (rows && (account->received || account_lost(account) || account->missing))
+		if (rows && (account->received || message_count_lost(account) || account->missing))
 			put_account(rows, name, account);
 	}
 	if (rows)
 		put_account(rows, "all", &sum);
 	rows_close(rows);
 	complain_about_messages(collector);
-	return account_lost(&sum);
+	return message_count_lost(&sum);
 }

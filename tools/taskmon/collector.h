@@ -6,7 +6,7 @@
 #ifndef TASKMON_COLLECTOR_H
 #define TASKMON_COLLECTOR_H
 
-#include "account.h"
+#include "message_count.h"
 #include "accounting.h"
 #include "recording.h"
 #include "rows.h"
@@ -26,7 +26,7 @@ struct collector {
 	uint64_t malformed;		/* messages that could not be read to their end */
 	uint64_t unknown;		/* attributes of unknown types, which were ignored */
 	int rows_error, recording_error;	/* the first ones, -errno */
-	struct account *accounts;	/* CPUS_MAX */
+	struct message_count *accounts;	/* CPUS_MAX */
 	unsigned char is_counted[4096];	/* accounts in use; 0 or 1 */
 };
 
@@ -35,7 +35,7 @@ bool collector_init(struct collector *collector);
 void collector_free(struct collector *collector);
 
 /*
- * A message.  @frame: RECORDING_MESSAGE; dropped need be right only if account_is_next() says
+ * A message.  @frame: RECORDING_MESSAGE; dropped need be right only if message_count_is_next() says
  * that the number is unexpected.
  */
 void collector_message(struct collector *collector, const struct recording_frame *frame);

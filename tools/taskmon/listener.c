@@ -79,7 +79,7 @@ static void take(void *context, struct nlmsghdr *header)
 		return;
 	frame.time_ns = living_now();
 	frame.size = (uint32_t)size;
-	if (!account_is_next(&collector->accounts[frame.cpu], frame.number))
+	if (!message_count_is_next(&collector->accounts[frame.cpu], frame.number))
 		read_dropped(place->socket);
 	frame.dropped = place->socket->dropped;
 	collector_message(collector, &frame);

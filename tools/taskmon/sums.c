@@ -244,7 +244,7 @@ static void add_sum(const struct sum *sum, struct metrics *metrics)
 void sums_values(struct sums *sums, const struct collector *collector, uint64_t now_ns,
 		 struct metrics *metrics)
 {
-	struct account all = { 0 };
+	struct message_count all = { 0 };
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < SUMS_WAITING; i++) {
@@ -262,8 +262,8 @@ void sums_values(struct sums *sums, const struct collector *collector, uint64_t 
 	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		if (!collector->is_counted[cpu])
 			continue;
-		account_add(&all, &collector->accounts[cpu]);
-		lost += account_lost(&collector->accounts[cpu]);
+		message_count_add(&all, &collector->accounts[cpu]);
+		lost += message_count_lost(&collector->accounts[cpu]);
 	}
 	metrics_unsigned(metrics, SUMS_RECEIVED, NULL, all.received);
 	metrics_unsigned(metrics, SUMS_LOST, NULL, lost);

@@ -10,7 +10,7 @@
 
 #include "unit_test.h"
 #include "said.h"
-#include "account.h"
+#include "message_count.h"
 #include "collector.h"
 #include "cpus.h"
 #include "delayacct.h"
@@ -20,13 +20,13 @@
 
 #define CPU_LISTS "/sys/devices/system/cpu/"
 
-static struct account numbered(uint64_t dropped, bool has_dropped, const uint32_t *numbers,
-			       size_t count)
+static struct message_count numbered(uint64_t dropped, bool has_dropped, const uint32_t *numbers,
+				     size_t count)
 {
-	struct account account = { .dropped = dropped, .has_dropped = has_dropped };
+	struct message_count account = { .dropped = dropped, .has_dropped = has_dropped };
 
 	for (size_t i = 0; i < count; i++)
-		account_number(&account, numbers[i]);
+		message_count_number(&account, numbers[i]);
 	return account;
 }
 
@@ -65,50 +65,50 @@ CASE("taskmon collect", start, stop);
 
 TEST(numbers_in_order)
 {
-	struct account account = NUMBERED(0, true, 0xfffffffe, 0xffffffff, 0, 1);
+	struct message_count account = NUMBERED(0, true, 0xfffffffe, 0xffffffff, 0, 1);
 
 	ck_assert_uint_eq(account.missing + account.strangers, 0);
-	ck_assert(account_is_next(&account, 2) && !account_is_next(&account, 3));
-	ck_assert_uint_eq(account_lost(&account), 0);
-	account = (struct account){ 0 };
-	ck_assert(account_is_next(&account, 12345));
+	ck_assert(message_count_is_next(&account, 2) && !message_count_is_next(&account, 3));
+	ck_assert_uint_eq(message_count_lost(&account), 0);
+	account = (struct message_count){ 0 };
+	ck_assert(message_count_is_next(&account, 12345));
 }
 
 TEST(numbers_missing)
 {
-	struct account account = NUMBERED(6, true, 7, 8, 15, 16);
+	struct message_count account = NUMBERED(6, true, 7, 8, 15, 16);
 
 	ck_assert_uint_eq(account.missing, 6);
 	ck_assert_uint_eq(account.strangers, 0);
-	ck_assert_uint_eq(account_lost(&account), 6);
+	ck_assert_uint_eq(message_count_lost(&account), 6);
 	/* A large gap is believed as far as the kernel says that it has dropped as much. */
 	account = NUMBERED(100000, true, 1, 100002);
 	ck_assert_uint_eq(account.missing, 100000);
 	/* Without the kernel's counter every gap is. */
 	account = NUMBERED(0, false, 1, 100002);
 	ck_assert_uint_eq(account.missing, 100000);
-	ck_assert_uint_eq(account_lost(&account), 100000);
+	ck_assert_uint_eq(message_count_lost(&account), 100000);
 }
 
 TEST(numbers_of_others)
 {
 	/* 900 belongs to another CPU, and so does 3, which comes late. */
-	struct account account = NUMBERED(0, true, 10, 900, 11, 3, 12);
+	struct message_count account = NUMBERED(0, true, 10, 900, 11, 3, 12);
 
 	ck_assert_uint_eq(account.strangers, 2);
 	ck_assert_uint_eq(account.missing, 0);
-	ck_assert(account_is_next(&account, 13));
+	ck_assert(message_count_is_next(&account, 13));
 	/* 12 went to another CPU's listener: nothing is lost. */
 	account = NUMBERED(0, true, 10, 11, 13, 14);
 	ck_assert_uint_eq(account.missing, 1);
 	ck_assert_uint_eq(account.strangers, 0);
-	ck_assert_uint_eq(account_lost(&account), 0);
+	ck_assert_uint_eq(message_count_lost(&account), 0);
 	/* Five were dropped, and one went elsewhere. */
 	account = NUMBERED(5, true, 10, 17, 18);
 	ck_assert_uint_eq(account.missing, 6);
 	account = NUMBERED(0, false, 10, 11, 13, 5, 14);
 	ck_assert(account.missing == 1 && account.strangers == 1);
-	ck_assert_uint_eq(account_lost(&account), 0);
+	ck_assert_uint_eq(message_count_lost(&account), 0);
 	/* The first one was a stranger; two strangers in a row; one that nothing follows. */
 	account = NUMBERED(0, true, 900, 10, 11, 12);
 	ck_assert(account.strangers == 1 && account.missing == 0 && account.next == 13);
@@ -144,32 +144,32 @@ TEST(numbers_of_others)
 	/* Two that are late: their numbers were missing. */
 	account = NUMBERED(2, true, 1, 4, 2, 3, 5);
 	ck_assert_uint_eq(account.missing, account.strangers);
-	ck_assert(account_is_next(&account, 6));
+	ck_assert(message_count_is_next(&account, 6));
 	account = NUMBERED(0, true, 10, 900, 700, 11);
 	ck_assert(account.strangers == 2 && account.missing == 0);
 	account = NUMBERED(0, true, 10, 11, 13);
 	ck_assert(account.strangers == 0 && account.missing == 0);
-	account_end(&account);
+	message_count_end(&account);
 	ck_assert(account.strangers == 1 && account.missing == 0);
 }
 
 TEST(sums)
 {
-	struct account sum = { .has_dropped = true };
-	struct account one = { .received = 5, .own = 1, .dropped = 2, .has_dropped = true,
-			       .missing = 3, .strangers = 1, .overflows = 1 };
+	struct message_count sum = { .has_dropped = true };
+	struct message_count one = { .received = 5, .own = 1, .dropped = 2, .has_dropped = true,
+				     .missing = 3, .strangers = 1, .overflows = 1 };
 
-	account_add(&sum, &one);
-	account_add(&sum, &one);
+	message_count_add(&sum, &one);
+	message_count_add(&sum, &one);
 	ck_assert_uint_eq(sum.received, 10);
 	ck_assert_uint_eq(sum.own, 2);
 	ck_assert_uint_eq(sum.missing, 6);
 	ck_assert_uint_eq(sum.strangers, 2);
 	ck_assert_uint_eq(sum.overflows, 2);
-	ck_assert_uint_eq(account_lost(&sum), 4);
+	ck_assert_uint_eq(message_count_lost(&sum), 4);
 	one.has_dropped = false;
-	account_add(&sum, &one);
-	ck_assert_uint_eq(account_lost(&sum), 9 - 3);
+	message_count_add(&sum, &one);
+	ck_assert_uint_eq(message_count_lost(&sum), 9 - 3);
 }
 
 TEST(lists_of_cpus)
@@ -331,7 +331,7 @@ TEST(own_messages_of_a_recording)
 	ck_assert_uint_eq(collector.accounts[3].received, 1);
 	ck_assert_uint_eq(collector.accounts[3].dropped, 2);
 	ck_assert(collector.accounts[3].has_dropped);
-	ck_assert(account_is_next(&collector.accounts[3], 12));
+	ck_assert(message_count_is_next(&collector.accounts[3], 12));
 	ck_assert_uint_eq(collector.rows_shown, 1);
 }
 
@@ -403,7 +403,7 @@ TEST(messages_without_the_kernels_counter)
 	arrive(2, 103, 18, RECORDING_NOT_TOLD);
 	arrive(2, 104, 18, RECORDING_NOT_TOLD);
 	ck_assert(!collector.accounts[2].has_dropped && collector.accounts[2].dropped == 0);
-	ck_assert_uint_eq(account_lost(&collector.accounts[2]), 2);
+	ck_assert_uint_eq(message_count_lost(&collector.accounts[2]), 2);
 	arrive(2, 105, 18, 7);
 	ck_assert(collector.accounts[2].has_dropped && collector.accounts[2].dropped == 7);
 }
@@ -539,7 +539,7 @@ TEST(summary_as_a_table)
 {
 	uint64_t lost;
 
-	collector.accounts[4095] = (struct account){
+	collector.accounts[4095] = (struct message_count){
 		.has_dropped = true, .received = 1234567890, .dropped = 20, .missing = 300,
 		.strangers = 4, .overflows = 5,
 	};
@@ -553,7 +553,7 @@ TEST(summary_as_a_table)
 /* A CPU is shown if anything of it came, was lost or is missing. */
 TEST(summary_of_cpus)
 {
-	static const struct account accounts[] = {
+	static const struct message_count accounts[] = {
 		{ .has_dropped = true },
 		{ .has_dropped = true, .received = 5 },
 		{ .has_dropped = true, .dropped = 2, .overflows = 1 },

@@ -56,7 +56,7 @@ TEST(summary_without_storage)
 
 	ck_assert(collector_init(&collector));
 	collector.is_counted[3] = 1;
-	collector.accounts[3] = (struct account){ .has_dropped = true, .dropped = 7 };
+	collector.accounts[3] = (struct message_count){ .has_dropped = true, .dropped = 7 };
 	storage_left = 0;
 	lost = collector_summary(&collector, ROWS_TABLE);
 	ck_assert_uint_eq(lost, 7);

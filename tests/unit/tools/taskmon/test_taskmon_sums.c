@@ -277,12 +277,15 @@ TEST(losses)
 {
 	collector.is_counted[0] = 1;
 	collector.is_counted[4095] = 1;
-	collector.accounts[0] = (struct account){ .received = 5, .has_dropped = true, .dropped = 7,
-						  .missing = 8, .strangers = 1, .overflows = 2 };
-	collector.accounts[4095] = (struct account){ .received = 10, .missing = 20, .strangers = 4,
-						     .overflows = 30 };
+	collector.accounts[0] = (struct message_count){
+		.received = 5, .has_dropped = true, .dropped = 7,
+		.missing = 8, .strangers = 1, .overflows = 2,
+	};
+	collector.accounts[4095] = (struct message_count){
+		.received = 10, .missing = 20, .strangers = 4, .overflows = 30,
+	};
 	/* Not listened to. */
-	collector.accounts[1] = (struct account){ .received = 1000, .missing = 1000 };
+	collector.accounts[1] = (struct message_count){ .received = 1000, .missing = 1000 };
 	collector.malformed = 11;
 	collector.unknown = 12;
 	ck_assert_str_eq(strstr(written(), "# TYPE taskmon_messages_received_total"),

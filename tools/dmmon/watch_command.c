@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "watching.h"
+#include "watch_command.h"
 
 #include <stdlib.h>
 
@@ -7,17 +7,17 @@
 #include "command.h"
 #include "commands.h"
 
-const struct word_row watching_words[] = {
-	DEVICES_WORDS(struct watching, devices), { 0 }
+const struct word_row watch_command_words[] = {
+	DEVICE_WORDS(struct watch_command, devices), { 0 }
 };
 
 /* Ends all that was begun.  Return: an exit code. */
-static int close_all(struct watching_all *all, const struct watching *watching)
+static int close_all(struct watch_command_all *all, const struct watch_command *command)
 {
 	int code = EXIT_PASS;
 
 	for (size_t i = 0; i < all->count; i++) {
-		int one = watched_close(&all->watched[i], &watching->options);
+		int one = watched_close(&all->watched[i], &command->options);
 
 		code = code == EXIT_PASS ? one : code;
 	}
@@ -25,10 +25,10 @@ static int close_all(struct watching_all *all, const struct watching *watching)
 	return code;
 }
 
-static int show_watched(struct watching *watching, struct devices *devices, struct rows *rows,
-			watching_show *show, const void *arguments)
+static int show_watched(struct watch_command *command, struct named_devices *devices,
+			struct rows *rows, watch_command_show *show, const void *arguments)
 {
-	struct watching_all all = { .watched = calloc(devices->count, sizeof(*all.watched)) };
+	struct watch_command_all all = { .watched = calloc(devices->count, sizeof(*all.watched)) };
 	struct interval interval;
 	int code = interval_open(&interval), end;
 
@@ -39,7 +39,7 @@ static int show_watched(struct watching *watching, struct devices *devices, stru
 	while (code == EXIT_PASS && all.count < devices->count) {
 		struct device *device = &devices->device[all.count];
 
-		code = watched_open(&all.watched[all.count], device, &watching->options);
+		code = watched_open(&all.watched[all.count], device, &command->options);
 		if (code != EXIT_PASS)
 			break;
 		area_warn(device);
@@ -47,26 +47,27 @@ static int show_watched(struct watching *watching, struct devices *devices, stru
 	}
 	if (code == EXIT_PASS)
 		code = show(arguments, rows, &all, &interval);
-	end = close_all(&all, watching);
+	end = close_all(&all, command);
 	interval_close(&interval);
 	return code == EXIT_PASS ? end : code;
 }
 
-int watching_run(struct watching *watching, watching_show *show, const void *arguments)
+int watch_command_run(struct watch_command *command, watch_command_show *show,
+		      const void *arguments)
 {
-	struct devices devices;
+	struct named_devices devices;
 	struct rows *rows;
-	int code = devices_open(&devices, &watching->devices);
+	int code = named_devices_open(&devices, &command->devices);
 
 	if (code == EXIT_PASS && !devices.count) {
 		complain("there is no device-mapper device");
 		code = EXIT_USAGE;
 	} else if (code == EXIT_PASS) {
-		rows = output_open(&watching->output);
-		code = rows ? show_watched(watching, &devices, rows, show, arguments) : EXIT_FAILED;
+		rows = output_open(&command->output);
+		code = rows ? show_watched(command, &devices, rows, show, arguments) : EXIT_FAILED;
 		rows_close(rows);
-		devices_close(&devices);
+		named_devices_close(&devices);
 	}
-	range_free(&watching->options.range);
+	range_free(&command->options.range);
 	return code;
 }

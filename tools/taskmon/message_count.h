@@ -19,13 +19,13 @@
  *
  * Pure; used while listening and when a recording is replayed.
  */
-#ifndef TASKMON_ACCOUNT_H
-#define TASKMON_ACCOUNT_H
+#ifndef TASKMON_MESSAGE_COUNT_H
+#define TASKMON_MESSAGE_COUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct account {
+struct message_count {
 	uint64_t received;	/* messages, without the tool's own probe */
 	uint64_t own;		/* exits of the tool's own probe */
 	uint64_t dropped;	/* by the kernel's counter of the socket */
@@ -42,18 +42,18 @@ struct account {
 };
 
 /* Whether a message of this number is neither late nor early; if it is not, set dropped first. */
-bool account_is_next(const struct account *account, uint32_t number);
+bool message_count_is_next(const struct message_count *account, uint32_t number);
 
 /* A message came.  received or own is the caller's to count; dropped is what the kernel has now. */
-void account_number(struct account *account, uint32_t number);
+void message_count_number(struct message_count *account, uint32_t number);
 
 /* Nothing comes any more: a number that is held is a stranger. */
-void account_end(struct account *account);
+void message_count_end(struct message_count *account);
 
 /* The losses: dropped if the kernel tells, missing if not. */
-uint64_t account_lost(const struct account *account);
+uint64_t message_count_lost(const struct message_count *account);
 
 /* Adds up; next and started stay as they are.  The sum tells drops only if both do. */
-void account_add(struct account *sum, const struct account *account);
+void message_count_add(struct message_count *sum, const struct message_count *account);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "account.h"
+#include "message_count.h"
 
 #include <assert.h>
 
-bool account_is_next(const struct account *account, uint32_t number)
+bool message_count_is_next(const struct message_count *account, uint32_t number)
 {
 	return !account->started || number == account->next;
 }
@@ -15,7 +15,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 }
 
 /* Numbers that the kernel is known to have dropped and that are not yet seen to be missing. */
-static uint64_t unseen_drops(const struct account *account)
+static uint64_t unseen_drops(const struct message_count *account)
 {
 	if (!account->has_dropped)
 		return UINT32_MAX / 2;
@@ -23,7 +23,7 @@ static uint64_t unseen_drops(const struct account *account)
 }
 
 /* The missing messages follow from the other counters; a negative result means strangers. */
-static void settle(struct account *account)
+static void settle(struct message_count *account)
 {
 	uint64_t numbers = account->span + account->strangers + account->holds;
 
@@ -32,14 +32,14 @@ static void settle(struct account *account)
 }
 
 /* The sequence ends with @number now, @ahead of the one that was to come. */
-static void go_on_behind(struct account *account, uint32_t number, uint32_t ahead)
+static void go_on_behind(struct message_count *account, uint32_t number, uint32_t ahead)
 {
 	account->span += (uint64_t)ahead + 1;
 	account->next = number + 1;
 }
 
 /* After what is held comes its successor: there the sequence is.  It may lie behind. */
-static void follow_held(struct account *account, uint32_t number)
+static void follow_held(struct message_count *account, uint32_t number)
 {
 	uint32_t ahead = account->held - account->next;
 	uint32_t behind = account->next - account->held;
@@ -52,7 +52,7 @@ static void follow_held(struct account *account, uint32_t number)
 	account->next = number + 1;
 }
 
-void account_number(struct account *account, uint32_t number)
+void message_count_number(struct message_count *account, uint32_t number)
 {
 	uint32_t ahead = number - account->next;
 
@@ -61,30 +61,30 @@ void account_number(struct account *account, uint32_t number)
 		account->started = true;
 		go_on_behind(account, number, 0);
 	} else if (ahead == 0 || (ahead <= UINT32_MAX / 2 && ahead <= unseen_drops(account))) {
-		account_end(account);
+		message_count_end(account);
 		go_on_behind(account, number, ahead);
 	} else if (account->holds && number == account->held + 1) {
 		follow_held(account, number);
 	} else {
-		account_end(account);
+		message_count_end(account);
 		account->holds = true;
 		account->held = number;
 	}
 	settle(account);
 }
 
-void account_end(struct account *account)
+void message_count_end(struct message_count *account)
 {
 	account->strangers += account->holds;
 	account->holds = false;
 }
 
-uint64_t account_lost(const struct account *account)
+uint64_t message_count_lost(const struct message_count *account)
 {
 	return account->has_dropped ? account->dropped : above(account->missing, account->strangers);
 }
 
-void account_add(struct account *sum, const struct account *account)
+void message_count_add(struct message_count *sum, const struct message_count *account)
 {
 	assert(sum != account);
 	sum->received += account->received;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE /* reallocarray() */
-#include "devices.h"
+#include "named_devices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 
 static const struct option_row option_rows[] = {
 	{ "all-devices", '\0', NULL, "all device-mapper devices that there are now",
-	  TO_FLAG(struct devices_named, all), .group = 2 },
+	  TO_FLAG(struct device_words, all), .group = 2 },
 	{ 0 }
 };
 
 static void check(const void *target, const struct argp_state *state)
 {
-	const struct devices_named *named = target;
+	const struct device_words *named = target;
 
 	if (named->all && named->names.count)
 		argp_error(state, "--all-devices and a device cannot be used together");
@@ -23,17 +23,17 @@ static void check(const void *target, const struct argp_state *state)
 
 static void check_need(const void *target, const struct argp_state *state)
 {
-	const struct devices_named *named = target;
+	const struct device_words *named = target;
 
 	if (!named->all && !named->names.count)
 		argp_error(state, "a device is missing");
 	check(target, state);
 }
 
-const struct option_table devices_options = { .rows = option_rows, .check = check };
-const struct option_table devices_need = { .rows = option_rows, .check = check_need };
+const struct option_table device_words_options = { .rows = option_rows, .check = check };
+const struct option_table device_words_need = { .rows = option_rows, .check = check_need };
 
-static bool has(const struct devices *devices, const struct device *device)
+static bool has(const struct named_devices *devices, const struct device *device)
 {
 	for (size_t i = 0; i < devices->count; i++)
 		if (devices->device[i].major == device->major &&
@@ -51,7 +51,7 @@ static int no_memory(void)
 /* Adds a copy; device_each() has this called. */
 static int add(const struct device *device, void *context)
 {
-	struct devices *devices = context;
+	struct named_devices *devices = context;
 	struct device *more;
 
 	if (has(devices, device))
@@ -66,11 +66,11 @@ static int add(const struct device *device, void *context)
 	return EXIT_PASS;
 }
 
-int devices_open(struct devices *devices, const struct devices_named *named)
+int named_devices_open(struct named_devices *devices, const struct device_words *named)
 {
 	int code = EXIT_PASS;
 
-	*devices = (struct devices){ 0 };
+	*devices = (struct named_devices){ 0 };
 	if (named->all || !named->names.count)
 		code = device_each(add, devices);
 	for (unsigned int i = 0; code == EXIT_PASS && i < named->names.count; i++) {
@@ -83,14 +83,14 @@ int devices_open(struct devices *devices, const struct devices_named *named)
 		device_close(&device);
 	}
 	if (code != EXIT_PASS)
-		devices_close(devices);
+		named_devices_close(devices);
 	return code;
 }
 
-void devices_close(struct devices *devices)
+void named_devices_close(struct named_devices *devices)
 {
 	for (size_t i = 0; i < devices->count; i++)
 		device_close(&devices->device[i]);
 	free(devices->device);
-	*devices = (struct devices){ 0 };
+	*devices = (struct named_devices){ 0 };
 }
