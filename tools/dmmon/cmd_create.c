@@ -118,7 +118,8 @@ int cmd_create(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
 		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
-		.help = "Makes a region, or with --segments several, and prints the numbers.\vA region stays until it is deleted "
+		.help = "Makes a region, or with --segments several, and prints the numbers.\v"
+			"A region stays until it is deleted "
 			"or the device disappears.",
 	};
 	static char program[] = OWN_PROGRAM, aux[] = "-";

@@ -7,8 +7,8 @@
 #define TAG "DMS_GROUP="
 
 /*
- * Where the members begin, and in *@end where they end: at the sign that begins the user's own data,
- * which dmstats does without, too.  NULL if @aux describes no group.
+ * Where the members begin, and in *@end where they end: at the sign that begins the user's own
+ * data, which dmstats does without, too.  NULL if @aux describes no group.
  */
 static const char *members(const char *aux, const char **end)
 {

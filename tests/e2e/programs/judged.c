@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A process with a known share of I/O and CPU time for collectors: judged DEVICE BLOCKS SPIN_MS DONE.
- * Four threads, the first of them the process' own, wait for SIGUSR1.  Then each writes BLOCKS blocks
- * of 4 KiB to the device, past the page cache, reads half as many, and takes SPIN_MS of CPU time.
- * Three of them exit.  The process calls itself "renamed", makes the folder DONE, and waits for a
- * signal.
+ * A process whose I/O and CPU time collectors are to show: judged DEVICE BLOCKS SPIN_MS DONE.
+ * Four threads, the first of them the process' own, wait for SIGUSR1.  Then each writes BLOCKS
+ * blocks of 4 KiB to the device, past the page cache, reads half as many, and takes SPIN_MS of CPU
+ * time.  Three of them exit.  The process calls itself "renamed", makes the folder DONE, and waits
+ * for a signal.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
