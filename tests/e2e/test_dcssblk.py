@@ -659,6 +659,39 @@ def test_a_file_system_without_copies(lab: Guest) -> None:
     block.purge()
 
 
+@pytest.mark.requirement("B6")
+@pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
+def test_a_file_system_without_copies_can_be_full(lab: Guest) -> None:
+    """A file has all blocks that there are, up to the last page of the segment."""
+    block = Block(lab, "MINE")
+    block.load(exclusive=True)
+    lab.agent.modprobe("ext4").check()
+    busybox(lab, "mke2fs", "-b", "4096", "-m", "0", "/dev/dcssblk0")
+    busybox(lab, "mkdir", "-p", "/mnt")
+    mounted = lab.agent.mount("/dev/dcssblk0", "/mnt", "ext4", data="dax")
+    if mounted.errno == errno.EINVAL:
+        pytest.skip("the kernel has no DAX of dcssblk")
+    mounted.check()
+    fd = lab.agent.open("/mnt/file", os.O_RDWR | os.O_CREAT).check()
+    pages = 0
+    while True:
+        page = pages.to_bytes(2, "big") * (PAGE // 2)
+        written = lab.agent.pwrite(fd, page, pages * PAGE)
+        if written.errno == errno.ENOSPC:
+            break
+        assert written.check() == PAGE
+        pages += 1
+    assert pages > 100
+    for number in range(pages):
+        found = lab.agent.pread(fd, PAGE, number * PAGE)
+        assert (found.errno, found.data) == (0, number.to_bytes(2, "big") * (PAGE // 2))
+    lab.agent.close(fd).check()
+    lab.agent.umount("/mnt").check()
+    # The disk has them, the last one as well.
+    assert (pages - 1).to_bytes(2, "big") * (PAGE // 2) in block.read(0, MIB)
+    block.purge()
+
+
 @pytest.mark.requirement("B2", "B8")
 def test_segment_of_two_users_has_one_mode(lab: Guest, built_module: Callable[..., Path]) -> None:
     """A module has it, too: the disk's mode stays; EPERM for a module that wants another one."""
