@@ -8,14 +8,15 @@
  *
  * Let the next call fail with EPIPE.
  *
- * Tried with a partner that rejects a message.
+ * Only built with this change so far; without it, shown with a partner
+ * that rejects a message.
  */
 //@ file: net/iucv/af_iucv.c
 //@ replace: #define TRGCLS_SIZE	sizeof_field(struct iucv_message, class)
 #define TRGCLS_SIZE	sizeof_field(struct iucv_message, class)
 
-/* In iucv_message.audit: the partner has rejected the message */
-#define IUCV_AUDIT_REJECTED	0x040000
+/* The audit field has three bytes, at the left of this: the message was rejected */
+#define IUCV_AUDIT_REJECTED	0x04000000
 //@ in: static void iucv_callback_txdone(
 //@ before: 		consume_skb(this);
 		if (msg->audit & IUCV_AUDIT_REJECTED) {

@@ -10,7 +10,8 @@
  * and lockdep is off after that.  Lock the listener with the subclass that
  * iucv_sock_accept() uses.
  *
- * Tried by closing a listener that has a connection waiting, with lockdep.
+ * Only built with this change so far; without it, shown by closing a
+ * listener that has a connection waiting, with lockdep.
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: /* Close an IUCV socket */

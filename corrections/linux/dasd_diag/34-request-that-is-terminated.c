@@ -9,8 +9,9 @@
  *
  * The request has been cleared: say so.
  *
- * Tried with a CP that does not tell the end of a request: after the 50 s
- * of its time limit it is repeated.
+ * Only built with this change so far; without it, shown with a CP that
+ * does not tell the end of a request: after the 50 s of its time limit it
+ * is repeated.
  */
 //@ file: drivers/s390/block/dasd_diag.c
 //@ in: dasd_diag_term_IO(struct dasd_ccw_req * cqr)

@@ -9,7 +9,8 @@
  *
  * Return what became of it, and say that they are saved when they are.
  *
- * Tried with a CP that refuses DEFSEG or SAVESEG with code 435.
+ * Only built with this change so far; without it, shown with a CP that
+ * refuses DEFSEG or SAVESEG with code 435.
  */
 //@ file: arch/s390/include/asm/extmem.h
 //@ replace: void segment_save(char *name);

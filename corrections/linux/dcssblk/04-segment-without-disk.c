@@ -8,7 +8,8 @@
  *
  * Unload it.
  *
- * Tried by letting each allocation of the attribute's write fail in turn.
+ * Only built with this change so far; without it, shown by letting each
+ * allocation of the attribute's write fail in turn.
  */
 //@ file: drivers/s390/block/dcssblk.c
 //@ in: dcssblk_add_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)

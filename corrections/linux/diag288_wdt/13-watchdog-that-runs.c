@@ -9,7 +9,8 @@
  *
  * Set it when the watchdog has been started.  The core resets it at stop.
  *
- * Tried with close() without the magic character, and rmmod.
+ * Only built with this change so far; without it, shown with close()
+ * without the magic character, and rmmod.
  */
 //@ file: drivers/watchdog/diag288_wdt.c
 //@ for: 6.1

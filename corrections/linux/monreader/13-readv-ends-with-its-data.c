@@ -7,10 +7,11 @@
  * gets the 0 bytes that complete the set, or an error, and the caller sees
  * neither: the sum of the bytes is what readv() returns.
  *
- * Provide read_iter instead: it fills the buffers from one part of the
- * set.
+ * Provide read_iter instead: it goes on to the next buffer within an
+ * element and its records only.
  *
- * Tried with a readv() that has room for more than the set.
+ * Only built with this change so far; without it, shown with a readv()
+ * that has room for more than the set.
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: #include <linux/slab.h>
@@ -43,15 +44,34 @@ static bool mon_copy(struct iov_iter *to, const void *from, size_t count)
 	iov_iter_revert(to, copied);
 	return false;
 }
+//@ before: static ssize_t mon_read(struct
+/* Is there more of the element that is being read, or of its records? */
+static bool mon_has_more(struct mon_private *monpriv)
+{
+	struct mon_msg *monmsg = monpriv->msg_array[monpriv->read_index];
+
+	return monmsg->pos &&
+	       (!monmsg->in_records || monmsg->pos <= mon_rec_end(monmsg));
+}
 //@ replace 4: static ssize_t mon_read(struct file *filp, char __user *data,
 static ssize_t mon_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *filp = iocb->ki_filp;
 	struct mon_private *monpriv = filp->private_data;
-	size_t count = iov_iter_count(to);
+	size_t count, done = 0;
 //@ in: static ssize_t mon_read_iter(
+//@ replace: 	if (!count)
+	if (!iov_iter_count(to))
 //@ replace: 	ret = mon_read_msg(filp, data, count, ppos);
-	ret = mon_read_msg(filp, to, count, &iocb->ki_pos);
+	do {
+		count = iov_iter_single_seg_count(to) ?: iov_iter_count(to);
+		ret = mon_read_msg(filp, to, count, &iocb->ki_pos);
+		if (ret > 0)
+			done += ret;
+	} while (ret > 0 && ret == count && iov_iter_count(to) &&
+		 mon_has_more(monpriv));
+//@ replace: 	return ret;
+	return done ?: ret;
 //@ file: drivers/s390/char/monreader.c
 //@ replace: 	.read    = &mon_read,
 	.read_iter = &mon_read_iter,

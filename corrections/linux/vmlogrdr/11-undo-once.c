@@ -10,7 +10,8 @@
  *
  * or an oops in klist_put().  Undo only what was done before.
  *
- * Tried by letting each allocation of a load fail in turn.
+ * Only built with this change so far; without it, shown by letting each
+ * allocation of a load fail in turn.
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int __init vmlogrdr_init(
