@@ -51,7 +51,9 @@ def test_a_correction_is_of_a_defect_that_has_a_test(one: Correction) -> None:
         assert f"def test_{test}(" in file.read_text(encoding="utf-8")
         assert link.endswith(f"(../{one.file.relative_to(ROOT)})")
     assert re.fullmatch(r"[a-z0-9_/]+(: [a-z0-9_]+)?: [A-Z].{10,60}[^.]", one.change.subject)
-    assert re.search(r"^(Tried|Only built with this change so far;) ", one.change.text, re.MULTILINE)
+    assert re.search(
+        r"^(Tried|Only built with this change so far;) ", one.change.text, re.MULTILINE
+    )
     assert max(map(len, one.change.text.splitlines())) <= 75
     assert not re.search(r"\S  ?-by: ", one.change.text)
 
