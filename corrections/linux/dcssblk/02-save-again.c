@@ -11,8 +11,7 @@
  * DEFSEG the next time.  If that fails, somebody may have purged what was
  * defined: begin with DEFSEG then.
  *
- * Only built with this change so far; without it, shown with a CP that
- * refuses the first SAVESEG with code 435.
+ * Tried with a CP that refuses the first SAVESEG with code 435.
  */
 //@ file: arch/s390/mm/extmem.c
 //@ after: 	unsigned int vm_segtype;

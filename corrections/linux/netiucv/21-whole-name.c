@@ -7,8 +7,7 @@
  *
  * Compare whole names.
  *
- * Only built with this change so far; without it, shown with the beginning
- * of a name.
+ * Tried with the beginning of a name.
  */
 //@ file: drivers/s390/net/netiucv.c
 //@ for: 6.1 6.12

@@ -7,8 +7,7 @@
  *
  * Refuse what follows but a newline.
  *
- * Only built with this change so far; without it, shown with names of nine
- * and seventeen characters.
+ * Tried with names of nine and seventeen characters.
  */
 //@ file: drivers/s390/net/netiucv.c
 //@ for: 6.1 6.12

