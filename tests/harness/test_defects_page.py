@@ -45,13 +45,19 @@ def test_the_totals_are_those_of_the_tables() -> None:
     assert re.findall(r"[0-9]+", first) == [str(len(_rows(LINUX))), str(len(_rows(QEMU)))]
 
 
+def _test(row: list[str]) -> str:
+    """The cell with the test; the correction may stand behind it."""
+    (cell,) = [cell for cell in row if "../tests/" in cell]
+    return cell
+
+
 def _name(row: list[str]) -> str:
-    return row[-1].partition("]")[0][1:]
+    return _test(row).partition("]")[0][1:]
 
 
 @pytest.mark.parametrize("row", _rows(PAGE), ids=_name)
 def test_the_test_of_a_row_is_there(row: list[str]) -> None:
-    match = re.fullmatch(r"\[(\w+)\]\(\.\./(tests/\w+/test_\w+\.py)\)", row[-1])
+    match = re.fullmatch(r"\[(\w+)\]\(\.\./(tests/\w+/test_\w+\.py)\)", _test(row))
     assert match is not None, row
     path = ROOT / match[2]
     is_file = match[1] == path.stem
