@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from made_series import git
+from made_patches import git
 
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import UsageError

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-import made_series
+import made_patches
 import pytest
-from made_series import DRIVER, SOURCE, diff, git, mail, make_repository, make_tree, patch_text
+from made_patches import DRIVER, SOURCE, diff, git, mail, make_repository, make_tree, patch_text
 
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, UsageError
@@ -81,7 +81,7 @@ def thread(version: str = "") -> list[bytes]:
 def test_thread_is_read_in_order_with_its_trailers(
     tree: Path, scratch: Path, tmp_path: Path
 ) -> None:
-    file = made_series.write_mbox(tmp_path / "t.mbox", thread())
+    file = made_patches.write_mbox(tmp_path / "t.mbox", thread())
     series = read_series(str(file), None, scratch)
     assert [patch.subject for patch in series.patches] == [
         "monreader: say EIO",
@@ -101,7 +101,7 @@ def test_maildir_and_standard_input_are_the_same_series(
     box = mailbox.Maildir(tmp_path / "box")
     for one in thread():
         box.add(one)
-    file = made_series.write_mbox(tmp_path / "t.mbox", thread())
+    file = made_patches.write_mbox(tmp_path / "t.mbox", thread())
     stdin = SimpleNamespace(buffer=io.BytesIO(file.read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
     found = [read_series(name, None, scratch) for name in (str(tmp_path / "box"), "-", str(file))]
@@ -278,7 +278,7 @@ def test_bad_series_is_a_sentence(
     if isinstance(contents, str):
         file.write_text(contents)
     else:
-        made_series.write_mbox(file, contents)
+        made_patches.write_mbox(file, contents)
     before = _state(tree)
     assert main(["try", str(file), "--kernel", str(tree)]) == 2
     out, err = capsys.readouterr()

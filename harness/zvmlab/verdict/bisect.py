@@ -152,20 +152,28 @@ class _Search:
         return tree
 
     def run(self) -> Found:
+        """Search to the end."""
         what = f"what bisects {self._top}"
         with locked_within(self._work.name, LOCK_SECONDS, what, self._progress.say):
             self._prepare()
-            git_log = self._clone / ".git" / "BISECT_LOG"
-            if not git_log.exists():
-                self._ends()
-                said = self._bisect("start", self._bad, self._good)
-            else:
-                said = self._again(git_log)
-            while not self._is_over(said):
-                commit = git(["rev-parse", "HEAD"], self._clone).decode("ascii").strip()
-                said = self._bisect(self._try(commit).value)
+            try:
+                self._search()
+            except UsageError:
+                discard(self._work)
+                raise
             discard(self._work)
         return self._found
+
+    def _search(self) -> None:
+        git_log = self._clone / ".git" / "BISECT_LOG"
+        if not git_log.exists():
+            self._ends()
+            said = self._bisect("start", self._bad, self._good)
+        else:
+            said = self._again(git_log)
+        while not self._is_over(said):
+            commit = git(["rev-parse", "HEAD"], self._clone).decode("ascii").strip()
+            said = self._bisect(self._try(commit).value)
 
     def _prepare(self) -> None:
         """A repository of ours with the user's objects; what a kill has left is used or removed."""
@@ -210,7 +218,6 @@ class _Search:
                 Result.GOOD: "passes the test",
                 Result.BAD: "fails the test",
             }[found]
-            discard(self._work)
             raise UsageError(f"--{wanted} {name} {why}: {self._found.tried[-1]}")
 
     def _again(self, git_log: Path) -> str:

@@ -87,6 +87,11 @@ def trial(plan: Plan, progress: Progress) -> Verdict:
             stack.enter_context(_claimed(work, f"what tries a series on {tree}", progress))
         try:
             verdict = _Trial(plan, targets, works, allowed, progress).run()
+        except UsageError:
+            # What is wrong now is wrong with --resume, too.
+            if not plan.resume:
+                shutil.rmtree(works[targets[0].tree] / _RESULTS, ignore_errors=True)
+            raise
         finally:
             for work in works.values():
                 _clear(work)
