@@ -83,7 +83,7 @@ static void check_queues(const struct iucv_user *user)
 	REQUIRE(waiting == user->waiting);
 	REQUIRE(!user->held.first || !iucv_user_is_service(user));
 	/* Between entry points nothing waits for somebody who could take it. */
-	if (user != user->iucv->guest && user->ops && !user->iucv->dispatching)
+	if (!iucv_is_machine(user) && user->ops && !user->iucv->dispatching)
 		REQUIRE(!user->ready == !user->turn.list);
 }
 
@@ -113,15 +113,15 @@ static uint32_t check_messages(const struct iucv *iucv)
 	return in_use;
 }
 
-static void check_cpus(const struct iucv *iucv)
+static void check_cpus(const struct iucv_machine *machine)
 {
-	for (unsigned int cpu = 0; cpu < iucv->cp->config.cpus; cpu++) {
-		const struct iucv_cpu *c = &iucv->cpu[cpu];
+	for (unsigned int cpu = 0; cpu < machine->cp->config.cpus; cpu++) {
+		const struct iucv_cpu *c = &machine->cpu[cpu];
 
-		REQUIRE(c->declared == (iucv->declared >> cpu & 1) && (c->declared || !c->types));
+		REQUIRE(c->declared == (machine->declared >> cpu & 1) && (c->declared || !c->types));
 		REQUIRE(((c->mask | c->control_mask) & ~IUCV_ALL_MASKS) == 0);
 		for (unsigned int t = 0; t < IUCV_TYPES; t++)
-			REQUIRE((c->types >> t & 1) == (iucv->enabled[t] >> cpu & 1));
+			REQUIRE((c->types >> t & 1) == (machine->enabled[t] >> cpu & 1));
 	}
 }
 
@@ -129,7 +129,7 @@ static void check_iucv(const struct iucv *iucv)
 {
 	uint32_t outstanding = 0;
 
-	REQUIRE(iucv->users <= IUCV_MAX_USERS && iucv->user[0] == iucv->guest &&
+	REQUIRE(iucv->users <= IUCV_MAX_USERS && iucv->user[0] == iucv->guest.user &&
 		!iucv->dispatching);
 	for (unsigned int i = 0; i < iucv->users; i++) {
 		const struct iucv_user *user = iucv->user[i];
@@ -144,7 +144,7 @@ static void check_iucv(const struct iucv *iucv)
 	}
 	REQUIRE(check_messages(iucv) == outstanding);
 	REQUIRE(length(&iucv->free, iucv->messages) + outstanding == iucv->used);
-	check_cpus(iucv);
+	check_cpus(&iucv->guest);
 }
 
 static void check_faults(const struct cp *cp)

@@ -109,11 +109,11 @@ static void corrupt_received(const struct iucv_caller *by, struct iucv_parm *par
 			     const struct fault_action *action)
 {
 	const struct iucv_end place = {
-		by->cpu, &parm->buffer, parm->received ? action->offset % parm->received : 0,
+		by->user, by->cpu, &parm->buffer, parm->received ? action->offset % parm->received : 0,
 	};
 	uint8_t byte = 0;
 	const struct iucv_area own = { .host = true, .ptr = &byte, .len = 1 };
-	const struct iucv_end here = { by->cpu, &own, 0 };
+	const struct iucv_end here = { by->user, by->cpu, &own, 0 };
 
 	if (parm->flags & IPRMDATA) {
 		parm->rmmsg[action->offset % sizeof(parm->rmmsg)] ^= (uint8_t)action->value;
@@ -123,10 +123,10 @@ static void corrupt_received(const struct iucv_caller *by, struct iucv_parm *par
 		return;
 	assert(parm->received <= parm->buffer.len);
 	/* The data may have come to lie over the list that says where they lie. */
-	if (iucv_area_move(by->iucv->cp, &place, &here, 1).from != 0)
+	if (iucv_area_move(&place, &here, 1).from != 0)
 		return;
 	byte ^= (uint8_t)action->value;
-	(void)iucv_area_move(by->iucv->cp, &here, &place, 1);
+	(void)iucv_area_move(&here, &place, 1);
 }
 
 /* Once only: a path that CP has severed has no partner any more. */
@@ -200,9 +200,10 @@ static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
 static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_function function,
 					struct iucv_parm *parm)
 {
-	struct iucv_caller by = { cp->iucv, cp->iucv->guest, cpu, IUCV_MAX_MSGLIM };
+	const struct iucv_machine *machine = &cp->iucv->guest;
+	struct iucv_caller by = { cp->iucv, machine->user, cpu, IUCV_MAX_MSGLIM };
 	struct iucv_path *path = names_path(function, parm) ?
-					 iucv_path_find(cp->iucv->guest, parm->path) : NULL;
+					 iucv_path_find(machine->user, parm->path) : NULL;
 	struct fault_action action = fault_for(cp, function, parm, path);
 	enum need need = functions[function].need;
 	struct iucv_result result;
@@ -210,8 +211,8 @@ static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_functi
 	assert(cpu >= 0 && (unsigned int)cpu < cp->config.cpus);
 	if (action.kind != FAULT_NONE && fault_instead(&by, path, &action, &result))
 		return result;
-	if ((need == NEED_BUFFER && !cp->iucv->declared) ||
-	    (need == NEED_OWN_BUFFER && !cp->iucv->cpu[cpu].declared))
+	if ((need == NEED_BUFFER && !machine->declared) ||
+	    (need == NEED_OWN_BUFFER && !machine->cpu[cpu].declared))
 		return iucv_error(IUCV_NO_CONTROL_BUFFER);
 	result = perform_for(&by, function, parm);
 	if (action.kind != FAULT_NONE)
@@ -228,7 +229,7 @@ static struct cp_result query(struct cp *cp, const struct cp_insn *insn)
 
 	if (!fault_instead(&by, NULL, &action, &result)) {
 		insn->gr[0] = IUCV_EVENT_SIZE;
-		insn->gr[1] = cp->iucv->guest->max_paths;
+		insn->gr[1] = cp->iucv->guest.user->max_paths;
 		if (action.kind == FAULT_LIMIT && by.limit < insn->gr[1])
 			insn->gr[1] = by.limit;
 		trace_number(cp, "max_paths", insn->gr[1]);
@@ -346,7 +347,7 @@ struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_fu
 	bool outside = !iucv_user_is_own(user);
 	struct iucv_result result;
 
-	assert(!iucv_is_guest(user) && function < IUCV_FUNCTIONS);
+	assert(!iucv_is_machine(user) && function < IUCV_FUNCTIONS);
 	assert(!parm->buffer.host || parm->buffer.ptr || parm->buffer.len == 0);
 	assert(!parm->answer.host || parm->answer.ptr || parm->answer.len == 0);
 	if (!outside)

@@ -12,7 +12,7 @@
 
 /* A place in an area; piece is what is left of the current contiguous part. */
 struct cursor {
-	struct cp *cp;
+	struct cp *cp;			/* of the machine; NULL: storage of the host */
 	int cpu;
 	const struct iucv_area *area;
 	uint32_t piece_addr, piece_len;
@@ -63,14 +63,18 @@ static void cursor_step(struct cursor *c, uint32_t len)
 		c->ptr += len;
 }
 
-static uint16_t cursor_start(struct cursor *c, struct cp *cp, const struct iucv_end *end)
+static uint16_t cursor_start(struct cursor *c, const struct iucv_end *end)
 {
 	uint32_t skip = end->skip;
 	uint16_t status;
 
 	assert(!end->area->host || !end->area->list);
+	assert(end->area->host || iucv_is_machine(end->user));
 	assert(!end->area->host || end->area->ptr || end->area->len == 0);
-	*c = (struct cursor){ .cp = cp, .cpu = end->cpu, .area = end->area };
+	*c = (struct cursor){
+		.cp = end->area->host ? NULL : end->user->machine->cp,
+		.cpu = end->cpu, .area = end->area,
+	};
 	if (end->area->host) {
 		c->ptr = end->area->ptr;
 		c->piece_len = end->area->len;
@@ -100,10 +104,10 @@ static uint16_t cursor_start(struct cursor *c, struct cp *cp, const struct iucv_
 }
 
 /* Can the next @len bytes be fetched, or stored? */
-static uint16_t area_check(struct cp *cp, const struct iucv_end *end, uint32_t len, bool store)
+static uint16_t area_check(const struct iucv_end *end, uint32_t len, bool store)
 {
 	struct cursor c;
-	uint16_t status = cursor_start(&c, cp, end);
+	uint16_t status = cursor_start(&c, end);
 
 	while (status == 0 && len > 0) {
 		uint32_t step;
@@ -113,7 +117,7 @@ static uint16_t area_check(struct cp *cp, const struct iucv_end *end, uint32_t l
 			break;
 		step = (uint32_t)smaller(c.piece_len, len);
 		if (!c.area->host)
-			status = storage_check(cp, c.cpu, c.piece_addr, step, store);
+			status = storage_check(c.cp, c.cpu, c.piece_addr, step, store);
 		cursor_step(&c, step);
 		len -= step;
 	}
@@ -130,7 +134,7 @@ static uint16_t store(struct cursor *c, const uint8_t *from, uint32_t len)
 
 /*
  * Move what both current pieces have, at most @len.  Data of the host goes
- * straight; between two places of the guest through a buffer, because they may
+ * straight; between places of machines through a buffer, because two of one may
  * overlap.
  */
 static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
@@ -168,8 +172,8 @@ static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
  * Both ends are checked before the first byte moves.  A list can still change
  * under the move if the guest receives into it; that ends in an error, too.
  */
-struct iucv_moved iucv_area_move(struct cp *cp, const struct iucv_end *from,
-				 const struct iucv_end *to, uint32_t len)
+struct iucv_moved iucv_area_move(const struct iucv_end *from, const struct iucv_end *to,
+				 uint32_t len)
 {
 	struct iucv_moved moved = { 0 };
 	struct cursor source, target;
@@ -177,12 +181,12 @@ struct iucv_moved iucv_area_move(struct cp *cp, const struct iucv_end *from,
 	assert(len <= IUCV_MESSAGE_MAX);
 	if (len == 0)
 		return moved;
-	moved.to = area_check(cp, to, len, true);
-	moved.from = area_check(cp, from, len, false);
+	moved.to = area_check(to, len, true);
+	moved.from = area_check(from, len, false);
 	if (moved.from != 0 || moved.to != 0)
 		return moved;
-	moved.from = cursor_start(&source, cp, from);
-	moved.to = cursor_start(&target, cp, to);
+	moved.from = cursor_start(&source, from);
+	moved.to = cursor_start(&target, to);
 	while (len > 0 && moved.from == 0 && moved.to == 0)
 		len -= move_piece(&source, &target, len, &moved);
 	return moved;

@@ -27,35 +27,35 @@ static uint16_t cpu_types(const struct iucv_cpu *cpu)
 }
 
 /* Buffer or masks of @cpu have changed. */
-void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu)
+void iucv_cpu_changed(struct iucv_machine *machine, unsigned int cpu)
 {
-	struct iucv_cpu *c = &iucv->cpu[cpu];
+	struct iucv_cpu *c = &machine->cpu[cpu];
 	uint64_t bit = UINT64_C(1) << cpu;
 
-	assert(cpu < iucv->cp->config.cpus);
+	assert(cpu < machine->cp->config.cpus);
 	assert(((c->mask | c->control_mask) & ~(c->declared ? IUCV_ALL_MASKS : 0)) == 0);
 	c->types = cpu_types(c);
-	iucv->declared = c->declared ? iucv->declared | bit : iucv->declared & ~bit;
+	machine->declared = c->declared ? machine->declared | bit : machine->declared & ~bit;
 	for (unsigned int t = 1; t < IUCV_TYPES; t++) {
 		if (c->types & 1u << t)
-			iucv->enabled[t] |= bit;
+			machine->enabled[t] |= bit;
 		else
-			iucv->enabled[t] &= ~bit;
+			machine->enabled[t] &= ~bit;
 	}
-	if (iucv->guest->ready & c->types)
-		cp_kick(iucv->cp, cpu);
+	if (machine->user->ready & c->types)
+		cp_kick(machine->cp, cpu);
 }
 
-void iucv_cpu_clear(struct iucv *iucv, unsigned int cpu)
+void iucv_cpu_clear(struct iucv_machine *machine, unsigned int cpu)
 {
-	iucv->cpu[cpu] = (struct iucv_cpu){ 0 };
-	iucv_cpu_changed(iucv, cpu);
+	machine->cpu[cpu] = (struct iucv_cpu){ 0 };
+	iucv_cpu_changed(machine, cpu);
 }
 
-static bool overlaps_another(const struct iucv *iucv, uint32_t addr)
+static bool overlaps_another(const struct iucv_machine *machine, uint32_t addr)
 {
-	for (uint64_t cpus = iucv->declared; cpus; cpus &= cpus - 1) {
-		uint32_t other = iucv->cpu[__builtin_ctzll(cpus)].buffer;
+	for (uint64_t cpus = machine->declared; cpus; cpus &= cpus - 1) {
+		uint32_t other = machine->cpu[__builtin_ctzll(cpus)].buffer;
 
 		if (addr < other + IUCV_EVENT_SIZE && other < addr + IUCV_EVENT_SIZE)
 			return true;
@@ -65,39 +65,40 @@ static bool overlaps_another(const struct iucv *iucv, uint32_t addr)
 
 struct iucv_result iucv_declare(const struct iucv_caller *by, const struct iucv_parm *parm)
 {
-	struct iucv *iucv = by->iucv;
+	struct iucv_machine *machine = by->user->machine;
 	uint32_t addr = parm->buffer.addr;
 	struct iucv_cpu *cpu;
 
-	if (!iucv_is_guest(by->user))
+	if (!machine)
 		return iucv_error(IUCV_BUFFER_DECLARED);
 	assert(by->cpu >= 0);
-	cpu = &iucv->cpu[by->cpu];
+	cpu = &machine->cpu[by->cpu];
 	if (cpu->declared)
 		return iucv_error(IUCV_BUFFER_DECLARED);
 	if (addr % 8 != 0)
 		return iucv_program(PGM_SPECIFICATION);
 	if (addr > IUCV_LENGTH_MAX + 1u - IUCV_EVENT_SIZE ||
-	    storage_check(iucv->cp, by->cpu, addr, IUCV_EVENT_SIZE, true) != 0)
+	    storage_check(machine->cp, by->cpu, addr, IUCV_EVENT_SIZE, true) != 0)
 		return iucv_error(IUCV_PAGING);
-	if (overlaps_another(iucv, addr))
+	if (overlaps_another(machine, addr))
 		return iucv_error(IUCV_OVERLAP);
 	*cpu = (struct iucv_cpu){ .declared = true, .buffer = addr,
 				  .mask = IUCV_ALL_MASKS, .control_mask = IUCV_ALL_MASKS };
-	iucv_cpu_changed(iucv, (unsigned int)by->cpu);
+	iucv_cpu_changed(machine, (unsigned int)by->cpu);
 	return iucv_cc(0);
 }
 
-/* Without any buffer the guest takes no part in IUCV: its paths go with the last. */
+/* Without any buffer a machine takes no part in IUCV: its paths go with the last. */
 struct iucv_result iucv_retrieve(const struct iucv_caller *by)
 {
 	static const uint8_t ipuser[16];
+	struct iucv_machine *machine = by->user->machine;
 
-	if (!iucv_is_guest(by->user))
+	if (!machine)
 		return iucv_error(IUCV_NOT_FOR_SERVICE);
-	assert(by->cpu >= 0 && by->iucv->cpu[by->cpu].declared);
-	iucv_cpu_clear(by->iucv, (unsigned int)by->cpu);
-	if (!by->iucv->declared)
+	assert(by->cpu >= 0 && machine->cpu[by->cpu].declared);
+	iucv_cpu_clear(machine, (unsigned int)by->cpu);
+	if (!machine->declared)
 		iucv_sever_all(by->user, ipuser);
 	return iucv_cc(0);
 }
@@ -105,17 +106,18 @@ struct iucv_result iucv_retrieve(const struct iucv_caller *by)
 struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv_parm *parm,
 				 bool control)
 {
+	struct iucv_machine *machine = by->user->machine;
 	struct iucv_cpu *cpu;
 
-	if (!iucv_is_guest(by->user))
+	if (!machine)
 		return iucv_error(IUCV_NOT_FOR_SERVICE);
 	assert(by->cpu >= 0);
-	cpu = &by->iucv->cpu[by->cpu];
+	cpu = &machine->cpu[by->cpu];
 	assert(cpu->declared);
 	if (control)
 		cpu->control_mask = parm->mask & IUCV_ALL_MASKS;
 	else
 		cpu->mask = parm->mask & IUCV_ALL_MASKS;
-	iucv_cpu_changed(by->iucv, (unsigned int)by->cpu);
+	iucv_cpu_changed(machine, (unsigned int)by->cpu);
 	return iucv_cc(0);
 }

@@ -46,10 +46,10 @@ static const struct cp_iucv_statement *statement(const struct cp_config *config,
 	return NULL;
 }
 
-/* The directory statement that allows the guest to connect to @name, or NULL. */
+/* The directory statement that allows the machine to connect to @name, or NULL. */
 static const struct cp_iucv_statement *authority(const struct iucv_caller *by, const char *name)
 {
-	const struct cp_config *config = &by->iucv->cp->config;
+	const struct cp_config *config = &by->user->machine->cp->config;
 	const struct cp_iucv_statement *found = statement(config, name);
 
 	if (!found && name[0] != '*') {
@@ -86,7 +86,7 @@ static struct iucv_result find_target(const struct iucv_caller *by, const struct
 	if (parm->target[0] && !(parm->flags & IPLOCAL))
 		return iucv_error(service ? IUCV_NOT_FOR_SERVICE : IUCV_NOT_LOGGED_ON);
 	/* Whatever its directory says: without the harness' user there is no guest to test. */
-	if (iucv_is_guest(by->user) && !cp_is_agent(parm->vmid)) {
+	if (iucv_is_machine(by->user) && !cp_is_agent(parm->vmid)) {
 		*found = authority(by, parm->vmid);
 		if (!*found)
 			return iucv_error(IUCV_NOT_AUTHORISED);
@@ -94,7 +94,7 @@ static struct iucv_result find_target(const struct iucv_caller *by, const struct
 			return iucv_error(IUCV_NO_PRIORITY);
 	}
 	/* The operator and modelled guests are logged on, and run no program. */
-	if (!*target || (iucv_is_guest(*target) && !by->iucv->declared))
+	if (!*target || (iucv_is_machine(*target) && !(*target)->machine->declared))
 		return iucv_error(IUCV_NO_BUFFER);
 	return iucv_cc(0);
 }
@@ -145,10 +145,10 @@ struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *
 static const struct cp_iucv_statement *accept_statement(const struct iucv_caller *by,
 							const struct iucv_path *path)
 {
-	const struct cp_config *config = &by->iucv->cp->config;
+	const struct cp_config *config = &by->user->machine->cp->config;
 	const struct cp_iucv_statement *found = statement(config, path->partner->user->name);
 
-	assert(path->state == IUCV_PATH_PENDING && iucv_is_guest(by->user));
+	assert(path->state == IUCV_PATH_PENDING && iucv_is_machine(by->user));
 	return found ? found : statement(config, "ALLOW");
 }
 
@@ -165,7 +165,7 @@ struct iucv_result iucv_accept(const struct iucv_caller *by, struct iucv_parm *p
 	assert(path->partner->state == IUCV_PATH_CONNECTING && path->partner->partner == path);
 	if (parm->flags & IPPRTY && !(path->partner->flags & IPPRTY))
 		return iucv_error(IUCV_NO_PRIORITY);
-	if (iucv_is_guest(by->user))
+	if (iucv_is_machine(by->user))
 		found = accept_statement(by, path);
 	if (wanted == 0 || wanted > path->partner->msglim)
 		wanted = path->partner->msglim;

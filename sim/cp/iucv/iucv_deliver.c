@@ -12,20 +12,20 @@
 bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
-	return cp->iucv->guest->ready & cp->iucv->cpu[cpu].types;
+	return cp->iucv->guest.user->ready & cp->iucv->guest.cpu[cpu].types;
 }
 
 bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 {
-	struct iucv_user *guest = cp->iucv->guest;
-	struct iucv_cpu *taker = &cp->iucv->cpu[cpu];
+	struct iucv_machine *machine = &cp->iucv->guest;
+	struct iucv_cpu *taker = &machine->cpu[cpu];
 	struct iucv_node *node;
 	struct iucv_event event;
 	uint8_t image[IUCV_EVENT_SIZE];
 	uint16_t pgm;
 
 	assert(cpu < cp->config.cpus && !cp->in_record);
-	node = iucv_event_first(guest, taker->types);
+	node = iucv_event_first(machine->user, taker->types);
 	if (!node)
 		return false;
 	TRACE_INPUT(cp, interrupt, .cpu = cpu);
@@ -33,17 +33,17 @@ bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 		memcpy(image, iucv_container(node, struct iucv_duplicate, node)->image,
 		       sizeof(image));
 	} else {
-		iucv_event_fill(guest, node, &event);
+		iucv_event_fill(machine->user, node, &event);
 		iucv_event_encode(&event, image);
 		image[node->xor_offset] ^= node->xor_value;
 	}
 	pgm = storage_write(cp, (int)cpu, taker->buffer, image, sizeof(image));
 	if (pgm == 0) {
-		iucv_event_consume(guest, node);
+		iucv_event_consume(machine->user, node);
 	} else {
 		/* The guest has lost the page: as if it had retrieved the buffer. */
 		trace_number(cp, "pgm", pgm);
-		iucv_cpu_clear(cp->iucv, cpu);
+		iucv_cpu_clear(machine, cpu);
 	}
 	trace_end(cp);
 	return pgm == 0;

@@ -72,16 +72,16 @@ void iucv_event_fill(const struct iucv_user *user, struct iucv_node *node,
 /* @node is on its queue: whoever can take it is told. */
 static void announce(struct iucv_user *user, const struct iucv_node *node)
 {
-	struct iucv *iucv = user->iucv;
+	const struct iucv_machine *machine = user->machine;
 
 	assert(node->link.list == &user->queue[node->type]);
 	user->ready |= (uint16_t)TYPE_BIT(node->type);
 	user->waiting++;
-	if (iucv_is_guest(user)) {
-		for (uint64_t cpus = iucv->enabled[node->type]; cpus; cpus &= cpus - 1)
-			cp_kick(iucv->cp, (unsigned int)__builtin_ctzll(cpus));
+	if (machine) {
+		for (uint64_t cpus = machine->enabled[node->type]; cpus; cpus &= cpus - 1)
+			cp_kick(machine->cp, (unsigned int)__builtin_ctzll(cpus));
 	} else if (user->ops && !user->turn.list) {
-		iucv_append(&iucv->turns, &user->turn);
+		iucv_append(&user->iucv->turns, &user->turn);
 	}
 }
 

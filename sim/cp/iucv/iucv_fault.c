@@ -26,7 +26,7 @@ static enum fault_point point_of(enum iucv_type type)
 static struct fault_action action_for(const struct iucv_path *path, enum iucv_type type)
 {
 	const struct iucv_user *user = path->user;
-	const bool guest = iucv_is_guest(user);
+	const bool guest = iucv_is_machine(user);
 	const struct fault_call call = {
 		.path = path->id, .user = user->name, .name = iucv_partner_name(path),
 		.type = guest ? (uint8_t)type : 0,

@@ -48,7 +48,7 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 	struct iucv *iucv = cp->iucv;
 	unsigned int index = 1;
 
-	assert(!iucv_is_guest(user));
+	assert(!iucv_is_machine(user));
 	if (!user->own) {
 		TRACE_INPUT(cp, logoff, .user = user->name, .paths = user->max_paths);
 		parts_logoff(cp, user->name);
@@ -75,7 +75,7 @@ void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, v
 {
 	struct cp *cp = user->iucv->cp;
 
-	assert(!iucv_is_guest(user));
+	assert(!iucv_is_machine(user));
 	if (!user->own) {
 		TRACE_INPUT(cp, attach, .user = user->name, .paths = user->max_paths);
 		trace_end(cp);

@@ -43,8 +43,8 @@ static void forget(struct iucv *iucv)
 		user->waiting = user->ready = 0;
 		iucv_user_clear(user);
 	}
-	for (unsigned int cpu = 0; cpu < iucv->cp->config.cpus; cpu++)
-		iucv_cpu_clear(iucv, cpu);
+	for (unsigned int cpu = 0; cpu < iucv->guest.cp->config.cpus; cpu++)
+		iucv_cpu_clear(&iucv->guest, cpu);
 }
 
 /* The user of an entry of the image: one that is there, or a new one. */
@@ -89,7 +89,7 @@ static void load_users(struct iucv *iucv, struct state *s, unsigned int count)
 		state_u32(s, &max_paths);
 		user = s->failed ? NULL : user_for(iucv, name, max_paths);
 		state_require(s, user && index_in(table, users, user) == users &&
-					 (i == 0) == iucv_is_guest(user));
+					 (i == 0) == iucv_is_machine(user));
 		table[users++] = user;
 	}
 	if (s->failed)
@@ -118,10 +118,10 @@ static void users_state(struct iucv *iucv, struct state *s)
 	}
 }
 
-static void cpus_state(struct iucv *iucv, struct state *s)
+static void cpus_state(struct iucv_machine *machine, struct state *s)
 {
-	for (unsigned int i = 0; i < iucv->cp->config.cpus; i++) {
-		struct iucv_cpu *cpu = &iucv->cpu[i];
+	for (unsigned int i = 0; i < machine->cp->config.cpus; i++) {
+		struct iucv_cpu *cpu = &machine->cpu[i];
 
 		state_bool(s, &cpu->declared);
 		state_u32(s, &cpu->buffer);
@@ -265,8 +265,8 @@ static void load_done(struct iucv *iucv)
 			iucv_append(&iucv->turns, &user->turn);
 	}
 	assert(iucv->used <= iucv->messages);
-	for (unsigned int cpu = 0; cpu < iucv->cp->config.cpus; cpu++)
-		iucv_cpu_changed(iucv, cpu);
+	for (unsigned int cpu = 0; cpu < iucv->guest.cp->config.cpus; cpu++)
+		iucv_cpu_changed(&iucv->guest, cpu);
 }
 
 /*
@@ -309,7 +309,7 @@ static bool ends_agree(const struct iucv_message *m)
 
 static bool fields_agree(const struct iucv_message *m, unsigned int cpus)
 {
-	bool guest = iucv_is_guest(m->from->user);
+	bool guest = iucv_is_machine(m->from->user);
 
 	if (m->flags & ~(IPRMDATA | IPPRTY | IPNORPY))
 		return false;
@@ -342,7 +342,7 @@ static void block_state(struct iucv *iucv, struct state *s, struct iucv_message 
 		   m->state == IUCV_MSG_SENT || m->state == IUCV_MSG_PARTIAL);
 	area_state(s, &m->answer, &m->owned[1], m->state == IUCV_MSG_DONE);
 	state_require(s, s->failed || (ends_agree(m) &&
-				       fields_agree(m, iucv->cp->config.cpus)));
+				       fields_agree(m, iucv->guest.cp->config.cpus)));
 	if (!s->loading || s->failed)
 		return;
 	assert(m->from && m->state != IUCV_MSG_FREE);
@@ -608,7 +608,7 @@ static void iucv_state(struct cp *cp, struct state *s)
 	state_u64(s, &iucv->seq);
 	users_state(iucv, s);
 	if (!s->failed)
-		cpus_state(iucv, s);
+		cpus_state(&iucv->guest, s);
 	paths_state(iucv, s);
 	if (!s->failed)
 		messages_state(iucv, s);
@@ -631,7 +631,7 @@ static void iucv_fini(struct cp *cp)
 	if (iucv->users > 0)
 		forget(iucv);
 	else
-		iucv_user_free(iucv->guest);
+		iucv_user_free(iucv->guest.user);
 	for (unsigned int i = 0; i < iucv->users; i++)
 		iucv_user_free(iucv->user[i]);
 	free(iucv->message);
@@ -640,15 +640,17 @@ static void iucv_fini(struct cp *cp)
 }
 
 /* OPTION MAXCONN, and one id for the harness. */
-static struct iucv_user *guest_new(struct iucv *iucv)
+static void machine_init(struct iucv_machine *machine, struct cp *cp)
 {
-	const struct cp_config *config = &iucv->cp->config;
+	const struct cp_config *config = &cp->config;
 	const uint32_t ids = (uint32_t)smaller(config->max_paths + 1u, CP_MAX_PATHS);
-	struct iucv_user *guest = iucv_user_new(iucv, config->userid, ids);
+	struct iucv_user *user = iucv_user_new(cp->iucv, config->userid, ids);
 
-	if (guest)
-		guest->limit = config->max_paths;
-	return guest;
+	*machine = (struct iucv_machine){ .cp = cp, .user = user };
+	if (!user)
+		return;
+	user->machine = machine;
+	user->limit = config->max_paths;
 }
 
 static int iucv_init(struct cp *cp, char *err, size_t errlen)
@@ -667,9 +669,9 @@ static int iucv_init(struct cp *cp, char *err, size_t errlen)
 		iucv->cp = cp;
 		iucv->messages = messages;
 		iucv->message = calloc(messages, sizeof(*iucv->message));
-		iucv->guest = guest_new(iucv);
+		machine_init(&iucv->guest, cp);
 	}
-	if (!iucv || !iucv->message || !iucv->guest) {
+	if (!iucv || !iucv->message || !iucv->guest.user) {
 		snprintf(err, errlen, "not enough memory for %u IUCV paths and %u messages",
 			 cp->config.max_paths, messages);
 		iucv_fini(cp);
@@ -678,7 +680,7 @@ static int iucv_init(struct cp *cp, char *err, size_t errlen)
 	while (1u << iucv->index_bits < messages)
 		iucv->index_bits++;
 	assert(iucv->users == 0 && iucv->index_bits < 32);
-	iucv->user[iucv->users++] = iucv->guest;
+	iucv->user[iucv->users++] = iucv->guest.user;
 	forget(iucv);
 	return 0;
 }
@@ -693,17 +695,17 @@ static bool iucv_logged_on(const struct cp *cp, const char *name)
 static void iucv_reset_cpu(struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
-	iucv_cpu_clear(cp->iucv, cpu);
+	iucv_cpu_clear(&cp->iucv->guest, cpu);
 }
 
 /* Partners see IPUSER zero, as when a user logs off. */
 static void iucv_reset(struct cp *cp)
 {
 	static const uint8_t ipuser[16];
-	struct iucv_user *guest = cp->iucv->guest;
+	struct iucv_user *guest = cp->iucv->guest.user;
 
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
-		iucv_cpu_clear(cp->iucv, cpu);
+		iucv_cpu_clear(&cp->iucv->guest, cpu);
 	iucv_sever_all(guest, ipuser);
 	for (unsigned int t = 1; t < IUCV_TYPES; t++) {
 		while (guest->queue[t].first)

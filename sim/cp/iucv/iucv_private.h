@@ -170,6 +170,7 @@ struct iucv_path_cold {
 
 struct iucv_user {
 	struct iucv *iucv;
+	struct iucv_machine *machine;	/* NULL: plays on the host, a peer or a service */
 	const struct iucv_user_ops *ops;
 	void *opaque;
 	struct iucv_list queue[IUCV_TYPES];
@@ -196,18 +197,24 @@ struct iucv_cpu {
 	uint16_t types;		/* bit n: may take enum iucv_type n */
 };
 
+/* What only a user has that is a virtual machine: its storage, interrupt buffers and masks. */
+struct iucv_machine {
+	struct cp *cp;
+	struct iucv_user *user;
+	struct iucv_cpu cpu[CP_MAX_CPUS];
+	uint64_t declared;		/* bit n: CPU n has a buffer */
+	uint64_t enabled[IUCV_TYPES];	/* bit n: CPU n may take the type */
+};
+
 struct iucv {
 	struct cp *cp;
-	struct iucv_user *guest;
+	struct iucv_machine guest;
 	struct iucv_user *user[IUCV_MAX_USERS];
 	unsigned int users;
 	unsigned int in_image;		/* saving and loading: the first so many are in it */
 	struct iucv_list turns;
 	bool dispatching;
 	uint64_t seq;
-	struct iucv_cpu cpu[CP_MAX_CPUS];
-	uint64_t declared;		/* bit n: CPU n has a buffer */
-	uint64_t enabled[IUCV_TYPES];	/* bit n: CPU n may take the type */
 	struct iucv_message *message;
 	uint32_t messages, used;	/* blocks; those below used have been in use */
 	unsigned int index_bits;
@@ -241,9 +248,9 @@ static inline struct iucv_result iucv_program(uint16_t pgm)
 	return (struct iucv_result){ .pgm = pgm };
 }
 
-static inline bool iucv_is_guest(const struct iucv_user *user)
+static inline bool iucv_is_machine(const struct iucv_user *user)
 {
-	return user == user->iucv->guest;
+	return user->machine != NULL;
 }
 
 /* Index of priority (0) and other (1) messages in pairs of lists. */
@@ -332,8 +339,8 @@ void iucv_message_done(struct iucv_message *m, uint32_t audit);
 void iucv_message_told(struct iucv_message *m);
 
 /* iucv_buffer.c */
-void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu);
-void iucv_cpu_clear(struct iucv *iucv, unsigned int cpu);
+void iucv_cpu_changed(struct iucv_machine *machine, unsigned int cpu);
+void iucv_cpu_clear(struct iucv_machine *machine, unsigned int cpu);
 struct iucv_result iucv_declare(const struct iucv_caller *by, const struct iucv_parm *parm);
 struct iucv_result iucv_retrieve(const struct iucv_caller *by);
 struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv_parm *parm,
@@ -379,6 +386,7 @@ struct iucv_result iucv_purge(const struct iucv_caller *by, struct iucv_parm *pa
 /* iucv_area.c */
 #define IUCV_AREA_LENGTH 0xffff	/* an entry of a list is negative, or there are too many */
 struct iucv_end {
+	const struct iucv_user *user;	/* in whose storage an area of a machine lies */
 	int cpu;
 	const struct iucv_area *area;
 	uint32_t skip;
@@ -386,8 +394,8 @@ struct iucv_end {
 struct iucv_moved {
 	uint16_t from, to;	/* 0, a program-interruption code or IUCV_AREA_LENGTH */
 };
-struct iucv_moved iucv_area_move(struct cp *cp, const struct iucv_end *from,
-				 const struct iucv_end *to, uint32_t len);
+struct iucv_moved iucv_area_move(const struct iucv_end *from, const struct iucv_end *to,
+				 uint32_t len);
 /* The answer of a function whose own area cannot be used. */
 struct iucv_result iucv_area_result(uint16_t status);
 /* The same for the partner's area. */

@@ -92,15 +92,15 @@ static struct iucv_result receive_parameter(struct iucv_message *m, struct iucv_
 static struct iucv_result receive_buffer(const struct iucv_caller *by, struct iucv_message *m,
 					 struct iucv_parm *parm)
 {
-	const struct iucv_end from = { m->cpu, &m->buffer, m->received };
-	const struct iucv_end to = { by->cpu, &parm->buffer, 0 };
+	const struct iucv_end from = { m->from->user, m->cpu, &m->buffer, m->received };
+	const struct iucv_end to = { by->user, by->cpu, &parm->buffer, 0 };
 	uint32_t left = m->buffer.len - m->received;
 	uint32_t len = (uint32_t)smaller(left, parm->buffer.len);
 	struct iucv_moved moved;
 
 	assert(m->state == IUCV_MSG_SENT || m->state == IUCV_MSG_PARTIAL);
 	assert(m->received <= m->buffer.len);
-	moved = iucv_area_move(by->iucv->cp, &from, &to, len);
+	moved = iucv_area_move(&from, &to, len);
 	if (moved.to != 0)
 		return iucv_area_result(moved.to);
 	if (moved.from != 0) {
@@ -149,15 +149,15 @@ struct iucv_result iucv_receive(const struct iucv_caller *by, struct iucv_parm *
 static struct iucv_result reply_buffer(const struct iucv_caller *by, struct iucv_message *m,
 				       struct iucv_parm *parm)
 {
-	const struct iucv_end from = { by->cpu, &parm->buffer, 0 };
-	const struct iucv_end to = { m->cpu, &m->answer, 0 };
+	const struct iucv_end from = { by->user, by->cpu, &parm->buffer, 0 };
+	const struct iucv_end to = { m->from->user, m->cpu, &m->answer, 0 };
 	uint32_t room = m->answer.len;
 	uint32_t len = (uint32_t)smaller(room, parm->buffer.len);
 	struct iucv_moved moved;
 
 	assert(m->state == IUCV_MSG_PARTIAL || m->state == IUCV_MSG_RECEIVED);
 	assert(room <= IUCV_MESSAGE_MAX);
-	moved = iucv_area_move(by->iucv->cp, &from, &to, len);
+	moved = iucv_area_move(&from, &to, len);
 	if (moved.from != 0)
 		return iucv_area_result(moved.from);
 	if (moved.to != 0) {

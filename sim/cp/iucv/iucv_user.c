@@ -61,7 +61,7 @@ struct iucv_user *iucv_user_find(const struct cp *cp, const char *name)
 
 struct iucv_user *iucv_user_guest(struct cp *cp)
 {
-	return cp->iucv->guest;
+	return cp->iucv->guest.user;
 }
 
 struct iucv_user *iucv_user_at(struct cp *cp, unsigned int index)

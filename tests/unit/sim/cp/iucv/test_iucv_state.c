@@ -296,7 +296,7 @@ TEST_LOOP(damaged, 0, 4)
 /* Masks belong to a declared buffer; an image in which a CPU has only masks is refused. */
 TEST(masks_without_a_buffer)
 {
-	const struct iucv_cpu *cpu = &fx.cp->iucv->cpu[0];
+	const struct iucv_cpu *cpu = &fx.cp->iucv->guest.cpu[0];
 	uint8_t entry[] = { true, 0, 0, 0, 0, 0x40, 0x20 }, *at;
 	struct state saved = { 0 };
 
