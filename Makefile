@@ -69,8 +69,9 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(abspath $(BUILD))/pycache
 PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin
 
-# Unit tests run under ASan and UBSan, but for coverage; other programs with ASAN=1.
-UNIT_CFLAGS := $(SANITIZE)
+# Unit tests run under ASan and UBSan, but for coverage, and are compiled quickly; what is shipped is
+# checked for warnings of the optimiser by "make objects".  Other programs have sanitizers with ASAN=1.
+UNIT_CFLAGS := -Og $(SANITIZE)
 ifeq ($(G),1)
 # What is counted is what the source says, not what optimiser and sanitizers make of it.
 OPTIMISE := -O0
