@@ -13,7 +13,7 @@ from pathlib import Path
 
 DRIVER = "drivers/s390/char/monreader.c"
 SOURCE = """\
-// SPDX-License-Identifier: GPL-2.0
+// A driver that one program uses at a time.
 static int mon_in_use;
 
 static int mon_open(void)
