@@ -104,7 +104,7 @@ class Guest:
         self.check()
 
     def hello(self) -> AgentInfo:
-        return dataclasses.replace(INFO, busy=self.busy)
+        return INFO._replace(busy=self.busy)
 
     def read_file(self, path: str) -> bytes:
         if path == "/proc/modules":

@@ -209,7 +209,7 @@ class _Build:
             _use(folder)
         self._forget(folder)
         label = f"{self._shown}@{folder.name.rpartition('-')[2][:8]}"
-        return dataclasses.replace(unpacked(label, folder), work=self._work)
+        return unpacked(label, folder)._replace(work=self._work)
 
     @property
     def _kind(self) -> str:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import re
 import signal
 import sys
@@ -110,7 +109,7 @@ def run(
         interrupted = _deliver(guest, config, process, speed(arguments.pace))
         result = process.wait(arguments.timeout, kill=True)
         if interrupted and (result.signal == signal.SIGINT or result.status == _INTERRUPTED):
-            result = dataclasses.replace(result, status=0, signal=None)
+            result = result._replace(status=0, signal=None)
     return result
 
 
