@@ -188,9 +188,12 @@ class _Wide(argparse.HelpFormatter):
 
     def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None) -> str:
         prefix = self.usage if prefix is None else prefix
+        # Further lines begin below the first option, and are broken before they are moved there.
+        further = columns(prefix) - len(prefix)
+        self._width -= further
         text: str = super()._format_usage(usage, actions, groups, prefix)
-        # Further lines begin below the first option.
-        return text.replace("\n ", "\n " + " " * (columns(prefix) - len(prefix)))
+        self._width += further
+        return text.replace("\n ", "\n " + " " * further)
 
 
 def columns(text: str) -> int:
