@@ -17,7 +17,7 @@ for group in "$@"; do
 		exit 2
 	fi
 done
-wanted=$(awk -v groups=" $* " '/^[^#]/ && ((groups == "  " && $1 != "recipes") || index(groups, " " $1 " ")) { print $2 }' "$list")
+wanted=$(awk -v groups=" $* " '/^[^#]/ && ((groups == "  " && $1 != "recipes") || index(groups, " " $1 " ")) && !seen[$2]++ { print $2 }' "$list")
 
 if ! command -v dpkg-query >/dev/null; then
 	say "this is not a Debian system; use your own package manager to install what $list lists"
