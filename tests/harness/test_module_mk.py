@@ -235,7 +235,7 @@ def test_a_wrong_include_does_not_compile(header: str, may: set[str]) -> None:
 
 
 def _copy(root: Path) -> Path:
-    for part in ("lib", "sim"):
+    for part in ("lib", "sim", "harness/zvmlab/base"):
         shutil.copytree(TREE / part, root / part)
     return root
 

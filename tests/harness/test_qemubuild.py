@@ -74,7 +74,7 @@ def test_ninja_progress() -> None:
 
 
 def test_keys_follow_the_sources(tmp_path: Path) -> None:
-    for part in ("lib", "sim"):
+    for part in ("lib", "sim", "harness/zvmlab/base"):
         shutil.copytree(ROOT / part, tmp_path / part)
     sim = tmp_path / "sim"
     key = qemubuild.build_key(tmp_path)
