@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import grp
 import os
 import pwd
@@ -12,6 +13,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -613,3 +615,20 @@ def test_make_distclean_removes_no_foreign_folder(tmp_path: Path) -> None:
     )
     assert done.returncode != 0 and "has other contents (thesis)" in done.stderr
     assert (home / "thesis").read_text() == "mine"
+
+
+def test_an_entry_that_goes_while_the_cache_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process cleans up: what is no longer there is nobody's."""
+    (tmp_path / "gone").mkdir()
+    scandir = os.scandir
+
+    def removing(folder: Path) -> Any:
+        """List the folder, and remove what was listed before it is looked at."""
+        listed = list(scandir(folder))
+        (tmp_path / "gone").rmdir()
+        return contextlib.nullcontext(listed)
+
+    monkeypatch.setattr(os, "scandir", removing)
+    assert trust.first_objection(tmp_path) is None

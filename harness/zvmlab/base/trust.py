@@ -19,7 +19,10 @@ def first_objection(folder: Path) -> tuple[str, str] | None:
     me = os.geteuid()
     with os.scandir(folder) as inside:
         for entry in inside:
-            found = entry.stat(follow_symlinks=False)
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # another process has removed it meanwhile
             # Almost all are so; a cache has thousands.
             if found.st_uid == me and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 continue
