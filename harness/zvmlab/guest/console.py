@@ -155,12 +155,13 @@ class _Log:
         """Take out the middle of a file that is longer than its limit; whoever writes it appends."""
         if self._file is None or self._file.tell() <= LOG_MAX:
             return
-        with open(self._path, "r+b") as log:
+        with open(self._path, "r+b", buffering=0) as log:
             # From the second time on, the line that says so is there already.
             self._lost += os.fstat(log.fileno()).st_size - LOG_KEPT
-            log.truncate(LOG_KEPT)
             log.seek(LOG_KEPT)
             log.write(_CUT % (self._lost, LOG_MAX >> 20))
+            # Only now, or the line would be written over what is appended meanwhile.
+            log.truncate()
             self._file.seek(log.tell())
 
     def close(self) -> None:
