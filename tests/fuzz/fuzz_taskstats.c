@@ -62,9 +62,9 @@ static void make_collector(void)
 		abort();
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	REQUIRE(selection_parse(&selection, "all", error, sizeof(error)));
-	collector.rows = rows_open(nowhere, ROWS_CSV, false, &selection);
+	collector.writer = writer_open(nowhere, WRITER_CSV, false, &selection);
 	collector.recording = nowhere;
-	if (!collector.rows)
+	if (!collector.writer)
 		abort();
 }
 
@@ -117,7 +117,7 @@ static void read_recording(const uint8_t *data, size_t size)
 
 	if (!file)
 		abort();
-	if (!collector.rows)
+	if (!collector.writer)
 		make_collector();
 	if (recording_read_header(file, &header) == RECORDING_FRAME) {
 		collector.order = header.order;

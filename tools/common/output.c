@@ -11,20 +11,20 @@
 void output_init(struct output *output, const char *title, const struct column *columns,
 		 size_t count)
 {
-	*output = (struct output){ .format = ROWS_TABLE, .title = title };
+	*output = (struct output){ .format = WRITER_TABLE, .title = title };
 	selection_standard(&output->selection, columns, count);
 }
 
 static void set_format(void *target, char *word, struct argp_state *state)
 {
 	static const char *const names[] = {
-		[ROWS_TABLE] = "table", [ROWS_JSON] = "json", [ROWS_CSV] = "csv",
+		[WRITER_TABLE] = "table", [WRITER_JSON] = "json", [WRITER_CSV] = "csv",
 	};
 	struct output *output = target;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(word, names[i]) == 0) {
-			output->format = (enum rows_format)i;
+			output->format = (enum writer_format)i;
 			return;
 		}
 	}
@@ -109,13 +109,14 @@ bool output_has_colors(const struct output *output)
 			     getenv("TERM"));
 }
 
-struct rows *output_open(const struct output *output)
+struct writer *output_open(const struct output *output)
 {
-	struct rows *rows = rows_open(stdout, output->format, output->scaled, &output->selection);
+	struct writer *writer = writer_open(stdout, output->format, output->scaled,
+					    &output->selection);
 
-	if (!rows)
+	if (!writer)
 		complain("not enough memory to write rows");
 	else
-		rows_set_colors(rows, output_has_colors(output));
-	return rows;
+		writer_set_colors(writer, output_has_colors(output));
+	return writer;
 }

@@ -9,7 +9,7 @@
 #define TOOLS_OUTPUT_H
 
 #include "command_line.h"
-#include "rows.h"
+#include "writer.h"
 
 enum output_color {
 	COLOR_AUTO,	/* on a terminal that has them, unless NO_COLOR says no */
@@ -18,7 +18,7 @@ enum output_color {
 };
 
 struct output {
-	enum rows_format format;
+	enum writer_format format;
 	enum output_color color;
 	bool scaled;
 	const char *title;		/* of the schema: what a line is */
@@ -45,7 +45,7 @@ bool output_colors(enum output_color color, bool terminal, const char *no_color,
 /* The same of this process. */
 bool output_has_colors(const struct output *output);
 
-/* rows_open() on standard output, as the options say; NULL, having complained, without memory. */
-struct rows *output_open(const struct output *output);
+/* writer_open() on standard output, as the options say; NULL, having complained, without memory. */
+struct writer *output_open(const struct output *output);
 
 #endif

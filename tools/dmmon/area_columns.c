@@ -64,9 +64,9 @@ void area_warn(const struct device *device)
 			 "wrongly", device->name);
 }
 
-int area_put(struct rows *rows, const struct cell *cells)
+int area_put(struct writer *writer, const struct cell *cells)
 {
-	int error = cells ? rows_put(rows, cells) : rows_flush(rows);
+	int error = cells ? writer_put(writer, cells) : writer_flush(writer);
 
 	if (!error)
 		return EXIT_PASS;

@@ -6,7 +6,7 @@
 #include "column.h"
 #include "device.h"
 #include "dms_delta.h"
-#include "rows.h"
+#include "writer.h"
 
 /* The columns; @shown: whether the counters are standard.  area_cells() fills their cells. */
 #define AREA_COLUMNS(shown)                                                                       \
@@ -43,9 +43,9 @@ void area_cells(struct cell *cells, const struct device *device, const struct dm
 void area_warn(const struct device *device);
 
 /*
- * rows_put(), or rows_flush() if @cells is NULL.
+ * writer_put(), or writer_flush() if @cells is NULL.
  * Return: EXIT_PASS; else EXIT_FAILED, having complained, unless the reader has just gone.
  */
-int area_put(struct rows *rows, const struct cell *cells);
+int area_put(struct writer *writer, const struct cell *cells);
 
 #endif

@@ -46,7 +46,7 @@ static const struct option_part parts[] = {
 
 struct export {
 	const struct arguments *arguments;
-	struct rows *rows;		/* JSON lines; NULL: nobody asked for them */
+	struct writer *writer;		/* JSON lines; NULL: nobody asked for them */
 	struct metrics *metrics;	/* while values are collected; NULL: rows are written */
 	uint64_t areas, doubt, left_out;	/* meanwhile */
 	uint64_t errors;		/* so far */
@@ -60,7 +60,7 @@ static int take_area(struct export *export, const struct device *device,
 
 	if (!export->metrics) {
 		area_cells(cells, device, r, index, row, doubt);
-		return area_put(export->rows, cells);
+		return area_put(export->writer, cells);
 	}
 	/* Kernels to 7.2 count its times wrongly. */
 	if (device->request_based && (row[DMS_READS] || row[DMS_WRITES]))
@@ -170,10 +170,10 @@ static void write_lines(void *context)
 {
 	struct export *export = context;
 
-	if (!export->rows)
+	if (!export->writer)
 		return;
 	take_all(export);
-	if (rows_flush(export->rows))
+	if (writer_flush(export->writer))
 		export->errors++;
 }
 
@@ -185,7 +185,7 @@ static void open_lines(void *context, FILE *lines)
 
 	selection_standard(&selection, columns, AREA_COLUMN_COUNT);
 	selection_parse(&selection, "all", NULL, 0);
-	export->rows = rows_open(lines, ROWS_JSON, false, &selection);
+	export->writer = writer_open(lines, WRITER_JSON, false, &selection);
 }
 
 /* Is there what is asked for, and may this process ask? */
@@ -215,7 +215,7 @@ static int run(struct export *export, struct interval *signals)
 	while (code == EXIT_PASS && interval_wait(signals) == INTERVAL_OVER)
 		;
 	ended = exporter_close(exporter);
-	rows_close(export->rows);
+	writer_close(export->writer);
 	return code ? code : ended;
 }
 

@@ -54,7 +54,7 @@ static const struct option_table options = { .rows = option_rows };
 static const struct option_part parts[] = { WATCH_COMMAND_PARTS, { 0 } };
 
 /* Draws the buckets of one area, or of all. */
-static int draw(struct rows *rows, const struct watched *watched, const struct dms_region *r,
+static int draw(struct writer *writer, const struct watched *watched, const struct dms_region *r,
 		const struct cell *area, const uint64_t *bucket)
 {
 	static const char bar[BAR_WIDTH + 1] = "##################################################";
@@ -81,7 +81,7 @@ static int draw(struct rows *rows, const struct watched *watched, const struct d
 			cell_text_toned(bar, (size_t)(part * BAR_WIDTH + 0.5), TONE_GOOD),
 		};
 
-		code = area_put(rows, cells);
+		code = area_put(writer, cells);
 	}
 	return code;
 }
@@ -100,7 +100,7 @@ static void take(uint64_t *bucket, const struct watched *watched, size_t index, 
 		bucket[b] += new[b] - (since && !cleared ? old[b] : 0);
 }
 
-static int show_region(const struct arguments *arguments, struct rows *rows,
+static int show_region(const struct arguments *arguments, struct writer *writer,
 		       const struct watched *watched, size_t index, bool since)
 {
 	const struct dms_region *r = &watched->regions.region[index];
@@ -116,18 +116,18 @@ static int show_region(const struct arguments *arguments, struct rows *rows,
 		take(bucket, watched, index, i, since);
 		if (arguments->per_area) {
 			area = cell_unsigned(i);
-			code = draw(rows, watched, r, &area, bucket);
+			code = draw(writer, watched, r, &area, bucket);
 			memset(bucket, 0, dms_buckets(r) * sizeof(*bucket));
 		}
 	}
 	if (code == EXIT_PASS && !arguments->per_area)
-		code = draw(rows, watched, r, &area, bucket);
+		code = draw(writer, watched, r, &area, bucket);
 	free(bucket);
 	return code;
 }
 
 /* The regions of one device.  *@shown: those that have a histogram. */
-static int show_device(const struct arguments *arguments, struct rows *rows,
+static int show_device(const struct arguments *arguments, struct writer *writer,
 		       struct watched *watched, bool since, size_t *shown)
 {
 	int code = watched_look(watched);
@@ -135,26 +135,26 @@ static int show_device(const struct arguments *arguments, struct rows *rows,
 	for (size_t i = 0; code == EXIT_PASS && i < watched->regions.count; i++) {
 		if (!watched->regions.region[i].bound_count)
 			continue;
-		code = show_region(arguments, rows, watched, i, since);
+		code = show_region(arguments, writer, watched, i, since);
 		++*shown;
 	}
 	return code;
 }
 
 /* An error of one device does not stop the others. */
-static int show(const struct arguments *arguments, struct rows *rows, struct watch_command_all *all,
-		bool since)
+static int show(const struct arguments *arguments, struct writer *writer,
+		struct watch_command_all *all, bool since)
 {
 	int code = EXIT_PASS, flushed;
 	size_t shown = 0;
 
 	for (size_t i = 0; i < all->count && !ferror(stdout); i++) {
-		int one = show_device(arguments, rows, &all->watched[i], since, &shown);
+		int one = show_device(arguments, writer, &all->watched[i], since, &shown);
 
 		code = code == EXIT_PASS ? one : code;
 	}
 	if (!ferror(stdout)) {
-		flushed = area_put(rows, NULL);
+		flushed = area_put(writer, NULL);
 		code = code == EXIT_PASS ? flushed : code;
 	}
 	if (shown || code != EXIT_PASS)
@@ -164,7 +164,7 @@ static int show(const struct arguments *arguments, struct rows *rows, struct wat
 	return EXIT_USAGE;
 }
 
-static int collect(const void *context, struct rows *rows, struct watch_command_all *all,
+static int collect(const void *context, struct writer *writer, struct watch_command_all *all,
 		   struct interval *interval)
 {
 	const struct arguments *arguments = context;
@@ -177,7 +177,7 @@ static int collect(const void *context, struct rows *rows, struct watch_command_
 		code = interval_start(interval, duration);
 	if (code == EXIT_PASS && duration && interval_wait(interval) == INTERVAL_ERROR)
 		code = EXIT_FAILED;
-	return code == EXIT_PASS ? show(arguments, rows, all, duration > 0) : code;
+	return code == EXIT_PASS ? show(arguments, writer, all, duration > 0) : code;
 }
 
 /* Fields that nobody named: which area, and for people drawing, and times that suit them. */
@@ -189,7 +189,7 @@ static void usual_fields(struct arguments *arguments)
 		return;
 	if (arguments->per_area)
 		selection_show(&output->selection, COLUMN_AREA);
-	if (output->format == ROWS_TABLE) {
+	if (output->format == WRITER_TABLE) {
 		selection_show(&output->selection, COLUMN_BAR);
 		output->scaled = true;
 	}

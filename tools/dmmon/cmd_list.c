@@ -33,7 +33,7 @@ struct arguments {
 	struct device_words devices;
 	const char *program;
 	struct output output;
-	struct rows *rows;
+	struct writer *writer;
 	struct dms_machine machine;	/* asked once: it takes longer than a region */
 	bool machine_known;
 	bool failed;		/* of all devices, one at least */
@@ -79,7 +79,7 @@ static int show(const struct arguments *arguments, const struct device *device,
 			: cell_absent(),
 		cell_text(r->aux, strlen(r->aux)),
 	};
-	int code = area_put(arguments->rows, cells);
+	int code = area_put(arguments->writer, cells);
 
 	free(bounds);
 	return code;
@@ -149,8 +149,8 @@ int cmd_list(int argc, char **argv)
 	output_init(&arguments.output, "a region of device-mapper statistics", columns,
 		    COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
-	arguments.rows = output_open(&arguments.output);
-	if (!arguments.rows)
+	arguments.writer = output_open(&arguments.output);
+	if (!arguments.writer)
 		return EXIT_FAILED;
 	arguments.machine_known = machine_read(&arguments.machine);
 	if (arguments.devices.names.count)
@@ -158,7 +158,7 @@ int cmd_list(int argc, char **argv)
 	else
 		code = device_each(list_one, &arguments);
 	if (code == EXIT_PASS)
-		code = area_put(arguments.rows, NULL);
-	rows_close(arguments.rows);
+		code = area_put(arguments.writer, NULL);
+	writer_close(arguments.writer);
 	return code == EXIT_PASS && arguments.failed ? EXIT_FAILED : code;
 }

@@ -59,7 +59,7 @@ struct part {
 /* The areas to print, and those kept for sorting. */
 struct printed {
 	const struct arguments *arguments;
-	struct rows *rows;
+	struct writer *writer;
 	uint64_t now;			/* since the machine was started; the same for all rates */
 	struct part *part;		/* in the order of devices, regions and areas; owned */
 	size_t count, room;
@@ -94,7 +94,7 @@ static int put_area(const struct printed *printed, const struct part *part, size
 
 	area_cells(cells, part->device, part->region, part->counts.first + index,
 		   dms_row(&part->counts, index), part->doubt[index]);
-	return area_put(printed->rows, cells);
+	return area_put(printed->writer, cells);
 }
 
 /* For put_sorted().  Return: whether there was memory for it; it is owned by @printed then. */
@@ -175,7 +175,7 @@ static int print_device(struct printed *printed, const struct device *device,
 	}
 	if (ferror(stdout))
 		return code;
-	flushed = area_put(printed->rows, NULL);
+	flushed = area_put(printed->writer, NULL);
 	return code == EXIT_PASS ? flushed : code;
 }
 
@@ -209,7 +209,7 @@ static int put_sorted(const struct printed *printed)
 	for (size_t i = 0; code == EXIT_PASS && i < top.count; i++)
 		code = put_area(printed, &printed->part[top.of[i].device], top.of[i].area);
 	dms_top_free(&top);
-	return code == EXIT_PASS ? area_put(printed->rows, NULL) : code;
+	return code == EXIT_PASS ? area_put(printed->writer, NULL) : code;
 }
 
 static int print_all(struct printed *printed, struct named_devices *devices)
@@ -257,9 +257,9 @@ int cmd_print(int argc, char **argv)
 	code = named_devices_open(&devices, &arguments.devices);
 	if (code != EXIT_PASS)
 		return code;
-	printed.rows = output_open(&arguments.output);
-	code = printed.rows ? print_all(&printed, &devices) : EXIT_FAILED;
-	rows_close(printed.rows);
+	printed.writer = output_open(&arguments.output);
+	code = printed.writer ? print_all(&printed, &devices) : EXIT_FAILED;
+	writer_close(printed.writer);
 	named_devices_close(&devices);
 	return code;
 }

@@ -100,7 +100,7 @@ static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64
 /* An interval of all devices. */
 struct shown {
 	const struct arguments *arguments;
-	struct rows *rows;
+	struct writer *writer;
 	struct watch_command_all *all;
 	struct dms_top top;	/* of this interval; without room: not sorted */
 	uint64_t number;
@@ -136,7 +136,7 @@ static int put_area(const struct shown *shown, const struct watched *watched, si
 
 	area_cells(cells, watched->device, &watched->regions.region[index], area, delta, deed->doubt);
 	rate_cells(cells + AREA_COLUMN_COUNT, &deed->rates, shown->number, deed->elapsed);
-	return area_put(shown->rows, cells);
+	return area_put(shown->writer, cells);
 }
 
 /* Puts the areas of a region, or offers them to the top. */
@@ -228,7 +228,7 @@ static bool show_interval(struct shown *shown)
 		watched_turn(&shown->all->watched[i]);
 	}
 	if (code == EXIT_PASS && left)
-		code = area_put(shown->rows, NULL);
+		code = area_put(shown->writer, NULL);
 	if (code != EXIT_PASS)
 		shown->code = code;
 	return code == EXIT_PASS && left;
@@ -247,11 +247,11 @@ static int make_top(struct shown *shown)
 	return order_open(&shown->arguments->order, areas, &shown->top);
 }
 
-static int intervals(const void *context, struct rows *rows, struct watch_command_all *all,
+static int intervals(const void *context, struct writer *writer, struct watch_command_all *all,
 		     struct interval *interval)
 {
 	const struct arguments *arguments = context;
-	struct shown shown = { .arguments = arguments, .rows = rows, .all = all };
+	struct shown shown = { .arguments = arguments, .writer = writer, .all = all };
 	enum interval_end end = INTERVAL_OVER;
 	bool goes_on;
 

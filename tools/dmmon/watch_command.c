@@ -26,7 +26,7 @@ static int close_all(struct watch_command_all *all, const struct watch_command *
 }
 
 static int show_watched(struct watch_command *command, struct named_devices *devices,
-			struct rows *rows, watch_command_show *show, const void *arguments)
+			struct writer *writer, watch_command_show *show, const void *arguments)
 {
 	struct watch_command_all all = { .watched = calloc(devices->count, sizeof(*all.watched)) };
 	struct interval interval;
@@ -46,7 +46,7 @@ static int show_watched(struct watch_command *command, struct named_devices *dev
 		all.count++;
 	}
 	if (code == EXIT_PASS)
-		code = show(arguments, rows, &all, &interval);
+		code = show(arguments, writer, &all, &interval);
 	end = close_all(&all, command);
 	interval_close(&interval);
 	return code == EXIT_PASS ? end : code;
@@ -56,16 +56,16 @@ int watch_command_run(struct watch_command *command, watch_command_show *show,
 		      const void *arguments)
 {
 	struct named_devices devices;
-	struct rows *rows;
+	struct writer *writer;
 	int code = named_devices_open(&devices, &command->devices);
 
 	if (code == EXIT_PASS && !devices.count) {
 		complain("there is no device-mapper device");
 		code = EXIT_USAGE;
 	} else if (code == EXIT_PASS) {
-		rows = output_open(&command->output);
-		code = rows ? show_watched(command, &devices, rows, show, arguments) : EXIT_FAILED;
-		rows_close(rows);
+		writer = output_open(&command->output);
+		code = writer ? show_watched(command, &devices, writer, show, arguments) : EXIT_FAILED;
+		writer_close(writer);
 		named_devices_close(&devices);
 	}
 	range_free(&command->options.range);

@@ -45,7 +45,7 @@ struct watch_command_all {
  * way: then its member lost is set, and the exit code is to be another one than EXIT_PASS.
  * Return: an exit code.
  */
-typedef int watch_command_show(const void *arguments, struct rows *rows,
+typedef int watch_command_show(const void *arguments, struct writer *writer,
 			       struct watch_command_all *all, struct interval *interval);
 
 /*

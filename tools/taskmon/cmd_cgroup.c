@@ -32,11 +32,11 @@ static int print(const struct arguments *arguments, const struct kernel_cgroup *
 		[UNINTERRUPTIBLE] = cell_unsigned(cgroup->uninterruptible),
 		[IO_WAIT] = cell_unsigned(cgroup->io_wait),
 	};
-	struct show show = { .rows = output_open(&arguments->output) };
+	struct show show = { .writer = output_open(&arguments->output) };
 
-	if (!show.rows)
+	if (!show.writer)
 		return EXIT_FAILED;
-	show.error = rows_put(show.rows, cells);
+	show.error = writer_put(show.writer, cells);
 	return show_end(&show);
 }
 

@@ -14,7 +14,7 @@
 #include "command.h"
 #include "exporter.h"
 #include "listener.h"
-#include "listening.h"
+#include "exits.h"
 #include "living.h"
 #include "proc.h"
 #include "replaying.h"
@@ -115,8 +115,8 @@ static int begin(struct export *export, const struct arguments *arguments)
 		return EXIT_PASS;
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	selection_parse(&selection, "all", NULL, 0);
-	export->collector.rows = rows_open(lines, ROWS_JSON, false, &selection);
-	if (export->collector.rows)
+	export->collector.writer = writer_open(lines, WRITER_JSON, false, &selection);
+	if (export->collector.writer)
 		return EXIT_PASS;
 	complain("not enough memory to write rows");
 	return EXIT_FAILED;
@@ -126,7 +126,7 @@ static int end(struct export *export, int code)
 {
 	int ended = EXIT_PASS;
 
-	rows_close(export->collector.rows);
+	writer_close(export->collector.writer);
 	if (export->exporter)
 		ended = exporter_close(export->exporter);
 	return code ? code : ended;
@@ -146,7 +146,7 @@ static int listen_here(struct export *export, const struct arguments *arguments,
 	}
 	ret = listener_open(&listener, &cpus, KERNEL_BUFFER, &export->collector);
 	if (ret) {
-		code = listening_failed(ret, &listener);
+		code = exits_failed(ret, &listener);
 		listener_close(&listener);
 		return code;
 	}
@@ -155,9 +155,9 @@ static int listen_here(struct export *export, const struct arguments *arguments,
 	code = begin(export, arguments);
 	ret = code ? 0 : listener_start(&listener, false);
 	if (!code && !ret)
-		code = listening_probe(&listener, &cpus);
+		code = exits_probe(&listener, &cpus);
 	if (!code && !ret)
-		ret = listening_wait(&listener, 0, signals);
+		ret = exits_wait(&listener, 0, signals);
 	if (ret) {
 		complain("listening failed: %s", strerror(-ret));
 		code = EXIT_FAILED;
@@ -218,7 +218,7 @@ static int run(const struct arguments *arguments, struct program *signals)
 		} else {
 			export->sums.program_of = program_of;
 			warn_delayacct();
-			listening_look(&export->collector);
+			exits_look(&export->collector);
 			code = listen_here(export, arguments, signals);
 		}
 		collector_free(&export->collector);

@@ -182,7 +182,7 @@ static void show_task(struct get *get, const struct snapshot_task *task, uint64_
 	if (task->record.kind == STATS_USER)
 		more.name = wanted_user_name((uint32_t)task->record.stats.value[STATS_UID]);
 	if (!get->show.error)
-		get->show.error = row_put_living(get->show.rows, &task->record, &more);
+		get->show.error = row_put_living(get->show.writer, &task->record, &more);
 }
 
 /* Select the requested tasks from those taken, or from the differences. */
@@ -196,7 +196,7 @@ static int show_wanted(struct get *get, struct snapshot *tasks, uint64_t length_
 		show_task(get, &chosen.tasks[i], length_ns);
 	snapshot_free(&chosen);
 	if (!ret && !get->show.error)
-		get->show.error = rows_flush(get->show.rows);
+		get->show.error = writer_flush(get->show.writer);
 	if (!ret)
 		return EXIT_PASS;
 	complain("not enough memory to add up statistics");
@@ -333,8 +333,8 @@ int cmd_get(int argc, char **argv)
 		return code;
 	code = open_living(&get.living, &get.kernel);
 	if (!code)
-		get.show.rows = output_open(&arguments.output);
-	if (!get.show.rows) {
+		get.show.writer = output_open(&arguments.output);
+	if (!get.show.writer) {
 		kernel_close(&get.kernel);
 		return code ? code : EXIT_FAILED;
 	}

@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "listener.h"
-#include "listening.h"
+#include "exits.h"
 #include "program.h"
 #include "row.h"
 #include "taskmon.h"
@@ -99,13 +99,13 @@ static int end_recording(struct collector *collector, const char *path)
 static int listen_started(struct listener *listener, const struct arguments *arguments,
 			  struct program *program)
 {
-	int code = listening_probe(listener, &arguments->cpus), ret;
+	int code = exits_probe(listener, &arguments->cpus), ret;
 
 	if (!code && program->words)
 		code = program_start(program);
 	if (code)
 		return code;
-	ret = listening_wait(listener, arguments->duration_ns, program);
+	ret = exits_wait(listener, arguments->duration_ns, program);
 	if (ret)
 		complain("listening failed: %s", strerror(-ret));
 	return ret ? EXIT_FAILED : EXIT_PASS;
@@ -120,7 +120,7 @@ static int listen_until_end(struct collector *collector, const struct arguments 
 	int code;
 
 	if (ret) {
-		code = listening_failed(ret, &listener);
+		code = exits_failed(ret, &listener);
 		listener_close(&listener);
 		return code;
 	}
@@ -145,10 +145,10 @@ static int run(struct collector *collector, const struct arguments *arguments,
 	int code = EXIT_PASS, end;
 
 	collector->rows_max = arguments->count;
-	collector->rows = output_open(&arguments->output);
-	if (!collector->rows)
+	collector->writer = output_open(&arguments->output);
+	if (!collector->writer)
 		return EXIT_FAILED;
-	listening_look(collector);
+	exits_look(collector);
 	if (arguments->record)
 		code = begin_recording(collector, arguments->record);
 	if (!code) {
@@ -156,11 +156,11 @@ static int run(struct collector *collector, const struct arguments *arguments,
 		code = listen_until_end(collector, arguments, program);
 	}
 	if (!code && !collector->rows_error)
-		collector->rows_error = rows_flush(collector->rows);
+		collector->rows_error = writer_flush(collector->writer);
 	if (!code)
 		collector_summary(collector, arguments->output.format);
 	end = end_recording(collector, arguments->record);
-	rows_close(collector->rows);
+	writer_close(collector->writer);
 	/* Whoever closes the pipe has read enough. */
 	if (collector->rows_error && collector->rows_error != -EPIPE) {
 		complain("the records cannot be written: %s", strerror(-collector->rows_error));

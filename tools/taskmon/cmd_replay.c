@@ -22,7 +22,7 @@ static int replay(FILE *file, const struct arguments *arguments, struct collecto
 	if (!replaying_take(file, arguments->path, collector, &result))
 		return replaying_judge(result, arguments->path);
 	if (!collector->rows_error)
-		collector->rows_error = rows_flush(collector->rows);
+		collector->rows_error = writer_flush(collector->writer);
 	collector_summary(collector, arguments->output.format);
 	if (collector->rows_error == -EPIPE)
 		return EXIT_PASS;
@@ -59,10 +59,10 @@ int cmd_replay(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (collector_init(&collector)) {
-		collector.rows = output_open(&arguments.output);
-		if (collector.rows)
+		collector.writer = output_open(&arguments.output);
+		if (collector.writer)
 			code = replay(file, &arguments, &collector);
-		rows_close(collector.rows);
+		writer_close(collector.writer);
 		collector_free(&collector);
 	} else {
 		complain("not enough memory to count messages");

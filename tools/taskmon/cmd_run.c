@@ -265,9 +265,9 @@ static int run_shown(struct kernel *kernel, const struct arguments *arguments, F
 	struct show show = { 0 };
 	int code, end;
 
-	show.rows = rows_open(out, arguments->output.format, arguments->output.scaled,
-			      &arguments->output.selection);
-	if (!show.rows) {
+	show.writer = writer_open(out, arguments->output.format, arguments->output.scaled,
+				  &arguments->output.selection);
+	if (!show.writer) {
 		complain("not enough memory to write rows");
 		return EXIT_FAILED;
 	}

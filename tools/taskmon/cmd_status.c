@@ -53,12 +53,12 @@ static int print(const struct arguments *arguments, const struct kernel *kernel,
 		[DELAYACCT_SINCE_BOOT] = "boot", [DELAYACCT_SWITCHED] = "later",
 	};
 	const char *state = states[delayacct_read()];
-	struct show show = { .rows = output_open(&arguments->output) };
+	struct show show = { .writer = output_open(&arguments->output) };
 	char possible[256], online[256];
 	struct cell cells[COLUMNS] = { 0 };
 	struct utsname name;
 
-	if (!show.rows)
+	if (!show.writer)
 		return EXIT_FAILED;
 	if (!uname(&name))
 		cells[RELEASE] = cell_text(name.release, strlen(name.release));
@@ -68,7 +68,7 @@ static int print(const struct arguments *arguments, const struct kernel *kernel,
 	cells[POSSIBLE] = list_cell("possible", possible, sizeof(possible));
 	cells[ONLINE] = list_cell("online", online, sizeof(online));
 	cells[DELAYACCT] = cell_text(state, strlen(state));
-	show.error = rows_put(show.rows, cells);
+	show.error = writer_put(show.writer, cells);
 	return show_end(&show);
 }
 

@@ -104,7 +104,7 @@ int cmd_top(int argc, char **argv)
 		return code;
 	}
 	warn_delayacct();
-	if (arguments.batch || arguments.output.format != ROWS_TABLE || !terminal_is_there())
+	if (arguments.batch || arguments.output.format != WRITER_TABLE || !terminal_is_there())
 		code = top_run_batch(top, &source, &arguments.output, arguments.interval_ns,
 				     arguments.intervals);
 	else

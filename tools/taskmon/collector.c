@@ -53,8 +53,8 @@ static void show(void *context, const struct stats_record *record)
 	accounting_message(&collector->accounting, &known, arrival->origin.time_ns);
 	if (collector->each)
 		collector->each(collector->each_context, &known);
-	if (collector->rows)
-		collector->rows_error = row_put(collector->rows, &known, &arrival->origin);
+	if (collector->writer)
+		collector->rows_error = row_put(collector->writer, &known, &arrival->origin);
 	collector->rows_shown++;
 }
 
@@ -155,7 +155,7 @@ static const struct column sum_columns[] = {
 			    "times that the queue overflowed" },
 };
 
-static void put_account(struct rows *rows, const char *cpu, const struct message_count *account)
+static void put_account(struct writer *writer, const char *cpu, const struct message_count *account)
 {
 	struct cell cells[SUM_COLUMNS] = {
 		[SUM_CPU] = cell_text(cpu, strlen(cpu)),
@@ -167,7 +167,7 @@ static void put_account(struct rows *rows, const char *cpu, const struct message
 	};
 
 	/* If standard error cannot be written there is nobody to tell. */
-	(void)rows_put(rows, cells);
+	(void)writer_put(writer, cells);
 }
 
 static void complain_about_messages(const struct collector *collector)
@@ -180,15 +180,15 @@ static void complain_about_messages(const struct collector *collector)
 			 (unsigned long long)collector->unknown);
 }
 
-uint64_t collector_summary(const struct collector *collector, enum rows_format format)
+uint64_t collector_summary(const struct collector *collector, enum writer_format format)
 {
 	struct message_count sum = { .has_dropped = true };
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	char name[16];
 
 	selection_standard(&selection, sum_columns, SUM_COLUMNS);
-	rows = rows_open(stderr, format, false, &selection);
+	writer = writer_open(stderr, format, false, &selection);
 	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		const struct message_count *account = &collector->accounts[cpu];
 
@@ -197,12 +197,12 @@ uint64_t collector_summary(const struct collector *collector, enum rows_format f
 		message_count_add(&sum, account);
 		snprintf(name, sizeof(name), "%u", cpu);
 		/* Of CPUs that may be plugged some day there are many. */
-		if (rows && (account->received || message_count_lost(account) || account->missing))
-			put_account(rows, name, account);
+		if (writer && (account->received || message_count_lost(account) || account->missing))
+			put_account(writer, name, account);
 	}
-	if (rows)
-		put_account(rows, "all", &sum);
-	rows_close(rows);
+	if (writer)
+		put_account(writer, "all", &sum);
+	writer_close(writer);
 	complain_about_messages(collector);
 	return message_count_lost(&sum);
 }

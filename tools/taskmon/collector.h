@@ -9,10 +9,10 @@
 #include "message_count.h"
 #include "accounting.h"
 #include "recording.h"
-#include "rows.h"
+#include "writer.h"
 
 struct collector {
-	struct rows *rows;		/* NULL: none */
+	struct writer *writer;		/* NULL: none */
 	stats_each *each;		/* called with each record, too; NULL: nobody */
 	void *each_context;
 	FILE *recording;		/* NULL: none */
@@ -60,6 +60,6 @@ bool collector_is_done(const struct collector *collector);
  * Writes to standard error what was received and lost, as a table by CPU with a line for all.
  * Return: what was lost.
  */
-uint64_t collector_summary(const struct collector *collector, enum rows_format format);
+uint64_t collector_summary(const struct collector *collector, enum writer_format format);
 
 #endif

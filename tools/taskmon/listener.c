@@ -150,8 +150,8 @@ static void tell_if_done(struct listener *listener)
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&listener->lock);
-	if (listener->collector->rows && !listener->collector->rows_error)
-		listener->collector->rows_error = rows_flush(listener->collector->rows);
+	if (listener->collector->writer && !listener->collector->rows_error)
+		listener->collector->rows_error = writer_flush(listener->collector->writer);
 	if (collector_is_done(listener->collector) && !listener->told_done)
 		listener->told_done = write(listener->done_fd, &one, sizeof(one)) == sizeof(one);
 	pthread_mutex_unlock(&listener->lock);

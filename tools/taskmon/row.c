@@ -100,10 +100,10 @@ static void put_elapsed(struct cell *cells, const struct stats_record *record)
 }
 
 /* The shown fields only: most are not shown, and there may be thousands of records. */
-static void put_fields(const struct rows *rows, struct cell *cells,
+static void put_fields(const struct writer *writer, struct cell *cells,
 		       const struct stats_record *record)
 {
-	const struct selection *selection = rows_selection(rows);
+	const struct selection *selection = writer_selection(writer);
 
 	for (size_t i = 0; i < selection->shown_count; i++) {
 		size_t column = selection->shown[i];
@@ -134,7 +134,7 @@ static void put_end(struct cell *cells, const struct stats *stats)
 }
 
 /* All fields of a record except how the task ended. */
-static void put_record(const struct rows *rows, struct cell *cells,
+static void put_record(const struct writer *writer, struct cell *cells,
 		       const struct stats_record *record)
 {
 	static const char *const kinds[] = {
@@ -153,15 +153,16 @@ static void put_record(const struct rows *rows, struct cell *cells,
 	/* Thread groups have no name of their own. */
 	if (stats->has_comm && (stats->comm_len || record->kind == STATS_TASK))
 		cells[ROW_COMM] = cell_text(stats->comm, stats->comm_len);
-	put_fields(rows, cells, record);
+	put_fields(writer, cells, record);
 	put_elapsed(cells, record);
 }
 
-int row_put(struct rows *rows, const struct stats_record *record, const struct row_origin *origin)
+int row_put(struct writer *writer, const struct stats_record *record,
+	    const struct row_origin *origin)
 {
 	struct cell cells[ROW_COLUMNS] = { 0 };
 
-	put_record(rows, cells, record);
+	put_record(writer, cells, record);
 	if (origin) {
 		cells[ROW_CPU] = cell_unsigned(origin->cpu);
 		cells[ROW_NUMBER] = cell_unsigned(origin->number);
@@ -169,7 +170,7 @@ int row_put(struct rows *rows, const struct stats_record *record, const struct r
 	}
 	if (record->kind != STATS_PROCESS && (record->exited || origin))
 		put_end(cells, &record->stats);
-	return rows_put(rows, cells);
+	return writer_put(writer, cells);
 }
 
 /* A sum of an interval, a second. */
@@ -179,13 +180,13 @@ static struct cell rate(const struct stats_record *record, enum stats_field fiel
 	       cell_real((double)record->stats.value[field] / seconds) : cell_absent();
 }
 
-int row_put_living(struct rows *rows, const struct stats_record *record,
+int row_put_living(struct writer *writer, const struct stats_record *record,
 		   const struct row_more *more)
 {
 	struct cell cells[ROW_COLUMNS] = { 0 };
 	double seconds = (double)more->length_ns / NS_PER_S;
 
-	put_record(rows, cells, record);
+	put_record(writer, cells, record);
 	if (more->name)
 		cells[ROW_NAME] = cell_text(more->name, strlen(more->name));
 	if (more->interval) {
@@ -199,5 +200,5 @@ int row_put_living(struct rows *rows, const struct stats_record *record,
 	}
 	if (record->kind == STATS_TASK && record->exited)
 		put_end(cells, &record->stats);
-	return rows_put(rows, cells);
+	return writer_put(writer, cells);
 }

@@ -4,7 +4,7 @@
 #define TASKMON_ROW_H
 
 #include "column.h"
-#include "rows.h"
+#include "writer.h"
 #include "stats.h"
 
 enum row_column {
@@ -42,9 +42,10 @@ struct row_origin {
 /*
  * Writes a record.  Not known, rather than 0, is: a status of a task that lives; of a thread group
  * what the kernel does not sum up, and that is all once its only task has exited.
- * Return: as rows_put().
+ * Return: as writer_put().
  */
-int row_put(struct rows *rows, const struct stats_record *record, const struct row_origin *origin);
+int row_put(struct writer *writer, const struct stats_record *record,
+	    const struct row_origin *origin);
 
 /* Fields of a row about a living task beyond its record. */
 struct row_more {
@@ -54,7 +55,7 @@ struct row_more {
 };
 
 /* row_put() with that. */
-int row_put_living(struct rows *rows, const struct stats_record *record,
+int row_put_living(struct writer *writer, const struct stats_record *record,
 		   const struct row_more *more);
 
 #endif

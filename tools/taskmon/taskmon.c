@@ -47,14 +47,14 @@ void show_record(void *context, const struct stats_record *record)
 	struct show *show = context;
 
 	if (!show->error)
-		show->error = row_put(show->rows, record, NULL);
+		show->error = row_put(show->writer, record, NULL);
 }
 
 int show_end(struct show *show)
 {
 	if (!show->error)
-		show->error = rows_flush(show->rows);
-	rows_close(show->rows);
+		show->error = writer_flush(show->writer);
+	writer_close(show->writer);
 	if (!show->error)
 		return EXIT_PASS;
 	complain("the output cannot be written: %s", strerror(-show->error));

@@ -35,7 +35,7 @@ void warn_delayacct(void);
 
 /* The sink for records that come one by one: stats_each with a pointer to this. */
 struct show {
-	struct rows *rows;
+	struct writer *writer;
 	int error;	/* the first one, -errno */
 };
 

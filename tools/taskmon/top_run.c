@@ -253,28 +253,28 @@ int top_run_screen(struct top *top, const struct top_source *source, uint64_t in
 
 /* Write the screen as text. */
 
-static int put_rows(const struct top *top, struct rows *rows)
+static int put_rows(const struct top *top, struct writer *writer)
 {
 	struct cell cells[TOP_COLUMNS];
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < top->shown.count; i++) {
 		top_cells(top, &top->shown.tasks[i], cells);
-		ret = rows_put(rows, cells);
+		ret = writer_put(writer, cells);
 	}
-	return ret ? ret : rows_flush(rows);
+	return ret ? ret : writer_flush(writer);
 }
 
 /* A table has its title, and is one of its own. */
 static int put_table(const struct top *top, bool colors)
 {
-	struct rows *rows = rows_open(stdout, ROWS_TABLE, true, &top->selection);
+	struct writer *writer = writer_open(stdout, WRITER_TABLE, true, &top->selection);
 	struct text lines = { 0 };
 	char now[16];
 	int ret = 0;
 
-	if (rows)
-		rows_set_colors(rows, colors);
+	if (writer)
+		writer_set_colors(writer, colors);
 	time_of_day(now, sizeof(now));
 	if (top->interval > 1)
 		text_append(&lines, "\n", 1);
@@ -284,20 +284,20 @@ static int put_table(const struct top *top, bool colors)
 	text_append(&lines, "\n", 1);
 	if (top_notice(top, &lines))
 		text_append(&lines, "\n", 1);
-	if (!rows || lines.failed)
+	if (!writer || lines.failed)
 		ret = -ENOMEM;
 	else if (fwrite(lines.bytes, 1, lines.len, stdout) != lines.len)
 		ret = errno ? -errno : -EIO;
 	if (!ret)
-		ret = put_rows(top, rows);
-	rows_close(rows);
+		ret = put_rows(top, writer);
+	writer_close(writer);
 	text_free(&lines);
 	return ret;
 }
 
 /* Waits for an interval's end, and writes what happened in it.  *@ret: of the output, -errno. */
 static enum interval_end run_interval(struct top *top, const struct top_source *source,
-				      const struct output *output, struct rows *rows,
+				      const struct output *output, struct writer *writer,
 				      struct interval *interval, int *code)
 {
 	enum interval_end end = interval_wait(interval);
@@ -312,7 +312,7 @@ static enum interval_end run_interval(struct top *top, const struct top_source *
 		*code = complain_look(source, ret);
 		return end;
 	}
-	ret = rows ? put_rows(top, rows) : put_table(top, output_has_colors(output));
+	ret = writer ? put_rows(top, writer) : put_table(top, output_has_colors(output));
 	if (ret) {
 		if (ret != -EPIPE)
 			complain("the output cannot be written: %s", strerror(-ret));
@@ -326,17 +326,17 @@ int top_run_batch(struct top *top, const struct top_source *source, const struct
 {
 	enum interval_end end = INTERVAL_OVER;
 	struct interval interval;
-	struct rows *rows = NULL;
+	struct writer *writer = NULL;
 	int code = interval_open(&interval), ret;
 
 	if (code)
 		return code;
 	top_select(top);
-	if (output->format != ROWS_TABLE) {
+	if (output->format != WRITER_TABLE) {
 		if (!top->named)
 			selection_show(&top->selection, TOP_INTERVAL);
-		rows = rows_open(stdout, output->format, false, &top->selection);
-		if (!rows) {
+		writer = writer_open(stdout, output->format, false, &top->selection);
+		if (!writer) {
 			complain("not enough memory to write rows");
 			code = EXIT_FAILED;
 		}
@@ -347,8 +347,8 @@ int top_run_batch(struct top *top, const struct top_source *source, const struct
 	if (!code)
 		code = interval_start(&interval, interval_ns);
 	while (!code && end == INTERVAL_OVER && (!intervals || top->interval < intervals))
-		end = run_interval(top, source, output, rows, &interval, &code);
-	rows_close(rows);
+		end = run_interval(top, source, output, writer, &interval, &code);
+	writer_close(writer);
 	interval_close(&interval);
 	return code;
 }

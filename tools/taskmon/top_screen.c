@@ -7,7 +7,7 @@
 
 #include "keys.h"
 #include "number.h"
-#include "rows.h"
+#include "writer.h"
 #include "scale.h"
 #include "top.h"
 
@@ -509,16 +509,16 @@ static int put_table(struct top *top, struct canvas *canvas)
 	char *table = NULL;
 	size_t size = 0, first = top->scrolled;
 	FILE *out = open_memstream(&table, &size);
-	struct rows *rows = out ? rows_open(out, ROWS_TABLE, true, &top->selection) : NULL;
-	int ret = rows ? 0 : -ENOMEM;
+	struct writer *writer = out ? writer_open(out, WRITER_TABLE, true, &top->selection) : NULL;
+	int ret = writer ? 0 : -ENOMEM;
 
 	for (size_t i = first; !ret && i < top->shown.count && i - first < top->page; i++) {
 		top_cells(top, &top->shown.tasks[i], cells);
-		ret = rows_put(rows, cells);
+		ret = writer_put(writer, cells);
 	}
 	if (!ret)
-		ret = rows_flush(rows);
-	rows_close(rows);
+		ret = writer_flush(writer);
+	writer_close(writer);
 	if (out && fclose(out) && !ret)
 		ret = -ENOMEM;
 	for (const char *line = table, *end;

@@ -8,7 +8,7 @@ PACKAGES := check
 # Storage that runs out; timers, signals and what comes of them; a command line that cannot be read;
 # where a program is, and so its catalogue.
 WRAP.test_tool_text := malloc calloc realloc reallocarray strdup strndup
-WRAP.test_tool_rows := malloc calloc realloc reallocarray strdup strndup
+WRAP.test_tool_writer := malloc calloc realloc reallocarray strdup strndup
 WRAP.test_tool_proc := malloc calloc realloc reallocarray strdup strndup
 WRAP.test_tool_interval := signal sigprocmask signalfd timerfd_create timerfd_settime poll read
 WRAP.test_tool_command_line := argp_parse

@@ -90,12 +90,12 @@ TEST(options)
 {
 	ck_assert_int_eq(run("get", NULL), 5);
 	ck_assert_str_eq(argv_zero, "tool get");
-	ck_assert(output.format == ROWS_TABLE && !output.scaled);
+	ck_assert(output.format == WRITER_TABLE && !output.scaled);
 	ck_assert_uint_eq(output.selection.shown_count, 1);
 	ck_assert_int_eq(run("get", "--format=json"), 5);
-	ck_assert(output.format == ROWS_JSON);
+	ck_assert(output.format == WRITER_JSON);
 	ck_assert_int_eq(run("get", "-fcsv"), 5);
-	ck_assert(output.format == ROWS_CSV);
+	ck_assert(output.format == WRITER_CSV);
 	ck_assert_int_eq(run("get", "--human"), 5);
 	ck_assert(output.scaled);
 	ck_assert_int_eq(run("get", "--fields=comm,pid"), 5);
@@ -139,15 +139,15 @@ TEST(colors)
 
 TEST(what_is_opened)
 {
-	struct rows *rows;
+	struct writer *writer;
 
 	run("get", "--fields=comm,pid");
-	rows = output_open(&output);
-	ck_assert_ptr_nonnull(rows);
-	ck_assert_uint_eq(rows_selection(rows)->shown_count, 2);
-	rows_close(rows);
+	writer = output_open(&output);
+	ck_assert_ptr_nonnull(writer);
+	ck_assert_uint_eq(writer_selection(writer)->shown_count, 2);
+	writer_close(writer);
 	ck_assert_int_eq(run("get", "--format=table"), 5);
-	ck_assert(output.format == ROWS_TABLE && !output.named);
+	ck_assert(output.format == WRITER_TABLE && !output.named);
 	ck_assert_str_eq(output.title, "a row");
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "output.h"
-#include "rows.h"
+#include "writer.h"
 #include "said.h"
 #include "storage_fails.h"
 #include "tool_text.h"
@@ -314,19 +314,19 @@ TEST(rows_without_storage)
 		char *written = NULL;
 		size_t len = 0;
 		FILE *out = open_memstream(&written, &len);
-		struct rows *rows;
+		struct writer *writer;
 		int ret = -ENOMEM;
 
 		ck_assert_int_lt(place, 100);
 		storage_left = place;
-		rows = rows_open(out, ROWS_JSON, false, &selection);
-		if (rows)
-			ret = rows_put(rows, cells);
+		writer = writer_open(out, WRITER_JSON, false, &selection);
+		if (writer)
+			ret = writer_put(writer, cells);
 		done = storage_left >= 0;
 		storage_left = -1;
-		ck_assert_int_eq(rows == NULL, place == 0);
+		ck_assert_int_eq(writer == NULL, place == 0);
 		ck_assert_msg(ret == (done ? 0 : -ENOMEM), "allocation %ld: %d", place, ret);
-		rows_close(rows);
+		writer_close(writer);
 		fclose(out);
 		ck_assert_int_eq(len > 0, done);
 		free(written);
@@ -337,19 +337,19 @@ TEST(rows_without_storage)
 TEST(output_without_storage)
 {
 	struct output output;
-	struct rows *rows;
+	struct writer *writer;
 	struct said said;
 
 	output_init(&output, "a row", columns, COUNT);
 	said = said_begin(2);
 	storage_left = 0;
-	rows = output_open(&output);
+	writer = output_open(&output);
 	ck_assert_str_eq(said_end(&said), "tool: not enough memory to write rows\n");
-	ck_assert_ptr_null(rows);
+	ck_assert_ptr_null(writer);
 	said = said_begin(2);
-	rows = output_open(&output);
+	writer = output_open(&output);
 	ck_assert_str_eq(said_end(&said), "");
-	rows_close(rows);
+	writer_close(writer);
 }
 
 /* The schema is all there, or an error. */

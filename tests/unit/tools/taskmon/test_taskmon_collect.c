@@ -50,12 +50,12 @@ static void start(void)
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	ck_assert(selection_parse(&selection, "kind,id,cpu,number,version,status", error,
 				  sizeof(error)));
-	collector.rows = rows_open(rows_file, ROWS_CSV, false, &selection);
+	collector.writer = writer_open(rows_file, WRITER_CSV, false, &selection);
 }
 
 static void stop(void)
 {
-	rows_close(collector.rows);
+	writer_close(collector.writer);
 	collector_free(&collector);
 	fclose(rows_file);
 	free(rows_text);
@@ -303,7 +303,7 @@ TEST(messages_are_counted)
 	collector.own_pid = 19;
 	arrive(1, 7, 19, 0);
 	arrive(1, 8, 19, 0);
-	ck_assert_int_eq(rows_flush(collector.rows), 0);
+	ck_assert_int_eq(writer_flush(collector.writer), 0);
 	ck_assert_str_eq(rows_text, "kind,id,cpu,number,version,status\n"
 				    "task,17,0,100,13,5\ntask,18,0,103,13,5\ntask,19,1,8,13,5\n");
 	ck_assert(collector.own_came);
@@ -368,7 +368,7 @@ TEST(collector_from_any_storage)
 
 	memset(&fresh, 0x5a, sizeof(fresh));
 	ck_assert(collector_init(&fresh));
-	ck_assert(!fresh.rows && !fresh.recording && !fresh.rows_max && !fresh.own_pid);
+	ck_assert(!fresh.writer && !fresh.recording && !fresh.rows_max && !fresh.own_pid);
 	ck_assert(!fresh.own_came && !fresh.rows_shown && !fresh.malformed && !fresh.unknown);
 	ck_assert(!collector_is_done(&fresh));
 	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++)
@@ -521,7 +521,7 @@ TEST(recording_that_fails_stays_so)
 }
 
 /* Checks the summary on standard error; returns the number of lost messages. */
-static const char *summary_as(enum rows_format format, uint64_t *lost)
+static const char *summary_as(enum writer_format format, uint64_t *lost)
 {
 	struct said said = said_begin(2);
 
@@ -531,7 +531,7 @@ static const char *summary_as(enum rows_format format, uint64_t *lost)
 
 static const char *summary(uint64_t *lost)
 {
-	return summary_as(ROWS_CSV, lost);
+	return summary_as(WRITER_CSV, lost);
 }
 
 /* For people: numbers stand at the right of columns that have room for large ones. */
@@ -544,7 +544,7 @@ TEST(summary_as_a_table)
 		.strangers = 4, .overflows = 5,
 	};
 	collector.is_counted[4095] = 1;
-	ck_assert_str_eq(summary_as(ROWS_TABLE, &lost),
+	ck_assert_str_eq(summary_as(WRITER_TABLE, &lost),
 			 "cpu     received        lost     missing   strangers   overflows\n"
 			 "4095  1234567890          20         300           4           5\n"
 			 "all   1234567890          20         300           4           5\n");

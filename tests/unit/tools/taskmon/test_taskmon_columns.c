@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows.h"
+#include "writer.h"
 #include "snapshot_made.h"
 #include "top.h"
 #include "unit_test.h"
@@ -50,11 +50,11 @@ static struct snapshot_task *new_process(const char *comm)
 }
 
 /* The output for a terminal or a file, with all columns. */
-static const char *table(enum rows_format format, bool scaled)
+static const char *table(enum writer_format format, bool scaled)
 {
 	struct selection all = { .columns = top_columns, .count = TOP_COLUMNS };
 	struct cell cells[TOP_COLUMNS];
-	struct rows *rows;
+	struct writer *writer;
 	size_t size;
 	FILE *out;
 
@@ -64,13 +64,13 @@ static const char *table(enum rows_format format, bool scaled)
 		all.shown[all.shown_count] = all.shown_count;
 		all.shown_count++;
 	}
-	rows = rows_open(out, format, scaled, &all);
+	writer = writer_open(out, format, scaled, &all);
 	for (size_t i = 0; i < top.shown.count; i++) {
 		top_cells(&top, &top.shown.tasks[i], cells);
-		ck_assert_int_eq(rows_put(rows, cells), 0);
+		ck_assert_int_eq(writer_put(writer, cells), 0);
 	}
-	ck_assert_int_eq(rows_flush(rows), 0);
-	rows_close(rows);
+	ck_assert_int_eq(writer_flush(writer), 0);
+	writer_close(writer);
 	fclose(out);
 	return written;
 }
@@ -101,7 +101,7 @@ TEST(every_column_as_people_read_it)
 {
 	busy_process();
 	look(3);
-	ck_assert_str_eq(table(ROWS_TABLE, true),
+	ck_assert_str_eq(table(WRITER_TABLE, true),
 			 "    pid  user      state  tasks      cpu  cpu_wait  io_wait  storage_wait"
 			 "         read        write       read      write   max_rss  cpu_time"
 			 "  cgroup           interval  command\n"
@@ -118,7 +118,7 @@ TEST(every_column_as_programs_read_it)
 	for (enum snapshot_by by = BY_TASK; by <= BY_PROCESS; by++) {
 		top.wanted.by = by;
 		ck_assert_int_eq(top_arrange(&top), 0);
-		ck_assert_str_eq(table(ROWS_JSON, false),
+		ck_assert_str_eq(table(WRITER_JSON, false),
 				 "{\"pid\":4321,\"user\":\"root\",\"state\":\"R\",\"tasks\":1,"
 				 "\"cpu_percent\":50,\"cpu_wait_percent\":25,\"io_wait_percent\":10,"
 				 "\"storage_wait_percent\":15.5,\"read_bytes_per_s\":4096,"
@@ -142,7 +142,7 @@ TEST(what_is_not_known)
 	task->state = 0;
 	memset(task->record.stats.present, 0, sizeof(task->record.stats.present));
 	look(3);
-	ck_assert_str_eq(table(ROWS_CSV, false), strchr(
+	ck_assert_str_eq(table(WRITER_CSV, false), strchr(
 			 "\npid,user,state,tasks,cpu_percent,cpu_wait_percent,io_wait_percent,"
 			 "storage_wait_percent,read_bytes_per_s,write_bytes_per_s,read_bytes,write_bytes,"
 			 "max_rss_kib,cpu_time_ns,cgroup,interval,command\n"
@@ -151,11 +151,11 @@ TEST(what_is_not_known)
 	start();
 	busy_process();
 	snapshot_free(&now);
-	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
+	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
 			 "\n4321,,S,1,,,,,,,0,0,,0,,0,busy\n");
 	busy_process();
 	look(1);
-	table(ROWS_JSON, false);
+	table(WRITER_JSON, false);
 	for (size_t i = 0; i < sizeof(of_rates) / sizeof(of_rates[0]); i++) {
 		snprintf(expected, sizeof(expected), "\"%s\":null", of_rates[i]);
 		ck_assert_ptr_nonnull(strstr(written, expected));
@@ -209,22 +209,22 @@ TEST(sums_have_no_number)
 	look(1);
 	top.wanted.by = BY_USER;
 	ck_assert_int_eq(top_arrange(&top), 0);
-	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
+	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
 			 "\n,4294967290,,2,,,,,,,0,0,,0,,0,4294967290\n");
 	top.wanted.by = BY_CGROUP;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	/* One whose cgroup is not known has no name. */
-	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
+	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
 			 "\n,,,1,,,,,,,0,0,,0,,0,-\n,,,1,,,,,,,0,0,,0,/c,0,/c\n");
 	top.wanted.by = BY_COMMAND;
 	ck_assert_int_eq(top_arrange(&top), 0);
-	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
+	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
 			 "\n,,,1,,,,,,,0,0,,0,,0,a\n,,,1,,,,,,,0,0,,0,,0,b\n");
 	for (size_t i = 0; i < 2; i++)
 		top.now.tasks[2 + i].record.stats.present[STATS_UID] = false;
 	top.wanted.by = BY_USER;
 	ck_assert_int_eq(top_arrange(&top), 0);
-	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'), "\n,,,2,,,,,,,0,0,,0,,0,-\n");
+	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'), "\n,,,2,,,,,,,0,0,,0,,0,-\n");
 }
 
 static struct cell command(const struct snapshot_task *task)

@@ -17,14 +17,14 @@ static void forget(void)
 
 CASE("taskmon row", NULL, forget);
 
-static enum rows_format format = ROWS_CSV;
+static enum writer_format format = WRITER_CSV;
 
 /* The values of these columns, as CSV or a line of JSON, until the next call. */
 static const char *shown(const char *names, const struct stats_record *record,
 			 const struct row_origin *origin)
 {
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	char error[128];
 	FILE *out;
 
@@ -32,12 +32,12 @@ static const char *shown(const char *names, const struct stats_record *record,
 	out = open_memstream(&text, &text_len);
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	ck_assert(selection_parse(&selection, names, error, sizeof(error)));
-	rows = rows_open(out, format, false, &selection);
-	ck_assert_int_eq(row_put(rows, record, origin), 0);
-	rows_close(rows);
+	writer = writer_open(out, format, false, &selection);
+	ck_assert_int_eq(row_put(writer, record, origin), 0);
+	writer_close(writer);
 	fclose(out);
 	text[text_len - 1] = '\0';
-	return format == ROWS_CSV ? strchr(text, '\n') + 1 : text;
+	return format == WRITER_CSV ? strchr(text, '\n') + 1 : text;
 }
 
 static void set(struct stats_record *record, enum stats_field field, uint64_t value)
@@ -133,7 +133,7 @@ TEST(names_that_are_empty)
 {
 	struct stats_record record = zeros(STATS_TASK);
 
-	format = ROWS_JSON;
+	format = WRITER_JSON;
 	record.stats.has_comm = true;
 	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":\"\"}");
 	record.kind = STATS_PROCESS;
@@ -144,7 +144,7 @@ TEST(names_that_are_empty)
 	record.stats.has_comm = false;
 	record.kind = STATS_TASK;
 	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":null}");
-	format = ROWS_CSV;
+	format = WRITER_CSV;
 }
 
 TEST(what_a_tree_has)
@@ -215,16 +215,16 @@ static const char *shown_living(const char *names, const struct stats_record *re
 				const struct row_more *more)
 {
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	FILE *out;
 
 	forget();
 	out = open_memstream(&text, &text_len);
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	ck_assert(selection_parse(&selection, names, NULL, 0));
-	rows = rows_open(out, ROWS_CSV, false, &selection);
-	ck_assert_int_eq(row_put_living(rows, record, more), 0);
-	rows_close(rows);
+	writer = writer_open(out, WRITER_CSV, false, &selection);
+	ck_assert_int_eq(row_put_living(writer, record, more), 0);
+	writer_close(writer);
 	fclose(out);
 	text[text_len - 1] = '\0';
 	return strchr(text, '\n') + 1;
@@ -278,19 +278,19 @@ TEST(what_lives_in_an_interval)
 static const char *colors(struct stats_record *record, uint64_t status)
 {
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	FILE *out;
 
 	forget();
 	out = open_memstream(&text, &text_len);
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	ck_assert(selection_parse(&selection, "status,signal", NULL, 0));
-	rows = rows_open(out, ROWS_TABLE, false, &selection);
-	rows_set_colors(rows, true);
+	writer = writer_open(out, WRITER_TABLE, false, &selection);
+	writer_set_colors(writer, true);
 	record->exited = true;
 	set(record, STATS_EXITCODE, status);
-	ck_assert_int_eq(row_put(rows, record, NULL), 0);
-	rows_close(rows);
+	ck_assert_int_eq(row_put(writer, record, NULL), 0);
+	writer_close(writer);
 	fclose(out);
 	return strchr(text, '\n') + 1;
 }

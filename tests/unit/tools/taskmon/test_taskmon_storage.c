@@ -58,7 +58,7 @@ TEST(summary_without_storage)
 	collector.is_counted[3] = 1;
 	collector.accounts[3] = (struct message_count){ .has_dropped = true, .dropped = 7 };
 	storage_left = 0;
-	lost = collector_summary(&collector, ROWS_TABLE);
+	lost = collector_summary(&collector, WRITER_TABLE);
 	ck_assert_uint_eq(lost, 7);
 	collector_free(&collector);
 }

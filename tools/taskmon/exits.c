@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "listening.h"
+#include "exits.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #define NS_PER_S 1000000000u
 
-int listening_wait(const struct listener *listener, uint64_t duration_ns, struct program *program)
+int exits_wait(const struct listener *listener, uint64_t duration_ns, struct program *program)
 {
 	struct itimerspec time = { .it_value = { (time_t)(duration_ns / NS_PER_S),
 						 (long)(duration_ns % NS_PER_S) } };
@@ -39,7 +39,7 @@ int listening_wait(const struct listener *listener, uint64_t duration_ns, struct
 	return ret;
 }
 
-void listening_look(struct collector *collector)
+void exits_look(struct collector *collector)
 {
 	struct kernel kernel;
 
@@ -51,7 +51,7 @@ void listening_look(struct collector *collector)
 	collector_look(collector, delayacct_read(), living_now());
 }
 
-int listening_failed(int error, const struct listener *listener)
+int exits_failed(int error, const struct listener *listener)
 {
 	const unsigned int cpu = listener->count ? listener->sockets[listener->count - 1].cpu : 0;
 
@@ -63,7 +63,7 @@ int listening_failed(int error, const struct listener *listener)
 	return error == -EINVAL ? EXIT_CANNOT_RUN : exit_code_of(error);
 }
 
-int listening_probe(struct listener *listener, const struct cpus *cpus)
+int exits_probe(struct listener *listener, const struct cpus *cpus)
 {
 	struct cpus online;
 	unsigned int cpu = 0;

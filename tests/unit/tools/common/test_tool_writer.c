@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows.h"
+#include "writer.h"
 #include "storage_fails.h"
 #include "unit_test.h"
 
@@ -48,10 +48,10 @@ static void fill(const char *comm, size_t comm_len)
 }
 
 /* The output of @count equal rows; the next call frees it, which the last test does not make. */
-static const char *written(enum rows_format format, bool scaled, const char *fields, int count)
+static const char *written(enum writer_format format, bool scaled, const char *fields, int count)
 {
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	char error[128];
 	FILE *out;
 
@@ -61,11 +61,11 @@ static const char *written(enum rows_format format, bool scaled, const char *fie
 	if (fields)
 		ck_assert_msg(selection_parse(&selection, fields, error, sizeof(error)), "%s",
 			      error);
-	rows = rows_open(out, format, scaled, &selection);
+	writer = writer_open(out, format, scaled, &selection);
 	for (int i = 0; i < count; i++)
-		ck_assert_int_eq(rows_put(rows, cells), 0);
-	ck_assert_int_eq(rows_flush(rows), 0);
-	rows_close(rows);
+		ck_assert_int_eq(writer_put(writer, cells), 0);
+	ck_assert_int_eq(writer_flush(writer), 0);
+	writer_close(writer);
 	fclose(out);
 	return text;
 }
@@ -76,22 +76,22 @@ static void release(void)
 	text = NULL;
 }
 
-CASE("tool rows", NULL, release);
+CASE("tool writer", NULL, release);
 
 TEST(table)
 {
 	fill("init", 4);
-	ck_assert_str_eq(written(ROWS_TABLE, false, NULL, 2),
+	ck_assert_str_eq(written(WRITER_TABLE, false, NULL, 2),
 			 "  pid  comm    delay_ns\n"
 			 "   42  init     1234567\n"
 			 "   42  init     1234567\n");
-	ck_assert_str_eq(written(ROWS_TABLE, false, "nice,rate,on,bins,start,comm", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, false, "nice,rate,on,bins,start,comm", 1),
 			 "nice    rate   on  bins                     start  comm\n"
 			 " -20   2.500  yes  0:18446744073709551615:3  1970-01-01T23:59:59Z  init\n");
-	ck_assert_str_eq(written(ROWS_TABLE, true, "delay_ns,size,nice", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, true, "delay_ns,size,nice", 1),
 			 "  delay      size  nice\n"
 			 "1.23 ms  1.50 MiB   -20\n");
-	ck_assert_str_eq(written(ROWS_TABLE, false, "pid", 0), "  pid\n");
+	ck_assert_str_eq(written(WRITER_TABLE, false, "pid", 0), "  pid\n");
 }
 
 TEST(table_obeys_nothing)
@@ -99,7 +99,7 @@ TEST(table_obeys_nothing)
 	static const char hostile[] = "\033[2J\\\n\xff\xc2\x9b" "3\xc3\xa4";
 
 	fill(hostile, sizeof(hostile) - 1);
-	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,pid", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, false, "comm,pid", 1),
 			 "comm      pid\n"
 			 "\\x1b[2J\\\\\\x0a\\xff\\xc2\\x9b3\xc3\xa4     42\n");
 }
@@ -107,12 +107,12 @@ TEST(table_obeys_nothing)
 TEST(json)
 {
 	fill("a\"b\\\xc3\xa4\n", 7);
-	ck_assert_str_eq(written(ROWS_JSON, true, "pid,comm,bins,on,nice,rate", 2),
+	ck_assert_str_eq(written(WRITER_JSON, true, "pid,comm,bins,on,nice,rate", 2),
 			 "{\"pid\":42,\"comm\":\"a\\\"b\\\\\xc3\xa4\\n\",\"bins\":"
 			 "[0,18446744073709551615,3],\"on\":true,\"nice\":-20,\"rate\":2.5}\n"
 			 "{\"pid\":42,\"comm\":\"a\\\"b\\\\\xc3\xa4\\n\",\"bins\":"
 			 "[0,18446744073709551615,3],\"on\":true,\"nice\":-20,\"rate\":2.5}\n");
-	ck_assert_str_eq(written(ROWS_JSON, false, "pid", 0), "");
+	ck_assert_str_eq(written(WRITER_JSON, false, "pid", 0), "");
 }
 
 TEST(json_of_any_bytes)
@@ -120,7 +120,7 @@ TEST(json_of_any_bytes)
 	json_t *line, *escaped;
 
 	fill("\xff\\\x80", 3);
-	line = json_loads(written(ROWS_JSON, false, NULL, 1), 0, NULL);
+	line = json_loads(written(WRITER_JSON, false, NULL, 1), 0, NULL);
 	ck_assert_ptr_nonnull(line);
 	ck_assert_str_eq(json_string_value(json_object_get(line, "comm")), "\\xff\\\\\\x80");
 	escaped = json_object_get(line, "escaped");
@@ -128,9 +128,9 @@ TEST(json_of_any_bytes)
 	ck_assert_str_eq(json_string_value(json_array_get(escaped, 0)), "comm");
 	json_decref(line);
 	/* Not shown, and so not named: the text would be the second one of all. */
-	ck_assert_str_eq(written(ROWS_JSON, false, "pid", 1), "{\"pid\":42}\n");
+	ck_assert_str_eq(written(WRITER_JSON, false, "pid", 1), "{\"pid\":42}\n");
 	fill("\0x", 2);
-	line = json_loads(written(ROWS_JSON, false, NULL, 1), JSON_ALLOW_NUL, NULL);
+	line = json_loads(written(WRITER_JSON, false, NULL, 1), JSON_ALLOW_NUL, NULL);
 	ck_assert_uint_eq(json_string_length(json_object_get(line, "comm")), 2);
 	ck_assert_ptr_null(json_object_get(line, "escaped"));
 	json_decref(line);
@@ -139,12 +139,12 @@ TEST(json_of_any_bytes)
 TEST(csv)
 {
 	fill("a,\"b\"\n\xff", 7);
-	ck_assert_str_eq(written(ROWS_CSV, true, "comm,bins,on,delay_ns", 1),
+	ck_assert_str_eq(written(WRITER_CSV, true, "comm,bins,on,delay_ns", 1),
 			 "comm,bins,on,delay_ns\n"
 			 "\"a,\"\"b\"\"\n\xff\",0:18446744073709551615:3,true,1234567\n");
 	fill("", 0);
-	ck_assert_str_eq(written(ROWS_CSV, false, "pid,comm", 1), "pid,comm\n42,\n");
-	ck_assert_str_eq(written(ROWS_CSV, false, "pid,comm", 0), "pid,comm\n");
+	ck_assert_str_eq(written(WRITER_CSV, false, "pid,comm", 1), "pid,comm\n42,\n");
+	ck_assert_str_eq(written(WRITER_CSV, false, "pid,comm", 0), "pid,comm\n");
 }
 
 TEST(what_is_not_known)
@@ -154,11 +154,11 @@ TEST(what_is_not_known)
 	cells[1] = cell_absent();
 	cells[4] = cell_real(NAN);
 	cells[8] = cell_real(INFINITY);
-	ck_assert_str_eq(written(ROWS_TABLE, true, "pid,rate,size,comm", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, true, "pid,rate,size,comm", 1),
 			 "  pid    rate      size  comm\n    -       -         -  -\n");
-	ck_assert_str_eq(written(ROWS_JSON, false, "pid,rate,size,comm", 1),
+	ck_assert_str_eq(written(WRITER_JSON, false, "pid,rate,size,comm", 1),
 			 "{\"pid\":null,\"rate\":null,\"size\":null,\"comm\":null}\n");
-	ck_assert_str_eq(written(ROWS_CSV, false, "pid,rate,size,comm", 1),
+	ck_assert_str_eq(written(WRITER_CSV, false, "pid,rate,size,comm", 1),
 			 "pid,rate,size,comm\n,,,\n");
 }
 
@@ -180,9 +180,9 @@ TEST(real_numbers)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		cells[4] = cell_real(cases[i].value);
 		snprintf(expected, sizeof(expected), "{\"rate\":%s}\n", cases[i].exact);
-		ck_assert_str_eq(written(ROWS_JSON, false, "rate", 1), expected);
+		ck_assert_str_eq(written(WRITER_JSON, false, "rate", 1), expected);
 		snprintf(expected, sizeof(expected), "  rate\n%*s\n", 6, cases[i].readable);
-		ck_assert_str_eq(written(ROWS_TABLE, false, "rate", 1), expected);
+		ck_assert_str_eq(written(WRITER_TABLE, false, "rate", 1), expected);
 	}
 }
 
@@ -194,14 +194,14 @@ TEST(numbers_with_signs_and_flags)
 	cells[3] = cell_signed(INT64_MIN);
 	cells[5] = cell_flag(false);
 	cells[6] = cell_list(one, 1);
-	ck_assert_str_eq(written(ROWS_CSV, false, "nice,on,bins,start", 1),
+	ck_assert_str_eq(written(WRITER_CSV, false, "nice,on,bins,start", 1),
 			 "nice,on,bins,start\n-9223372036854775808,false,7,86399\n");
 	cells[3] = cell_signed(INT64_MAX);
 	cells[6] = cell_list(one, 0);
-	ck_assert_str_eq(written(ROWS_JSON, false, "nice,on,bins", 1),
+	ck_assert_str_eq(written(WRITER_JSON, false, "nice,on,bins", 1),
 			 "{\"nice\":9223372036854775807,\"on\":false,\"bins\":[]}\n");
 	cells[3] = cell_signed(0);
-	ck_assert_str_eq(written(ROWS_CSV, false, "nice,bins", 1), "nice,bins\n0,\n");
+	ck_assert_str_eq(written(WRITER_CSV, false, "nice,bins", 1), "nice,bins\n0,\n");
 }
 
 /* A heading, or a declared width, or a value decides how wide a place is. */
@@ -213,24 +213,24 @@ TEST(places_of_a_table)
 	cells[3] = cell_signed(5);
 	cells[5] = cell_flag(false);
 	cells[6] = cell_list(one, 1);
-	ck_assert_str_eq(written(ROWS_TABLE, false, "on,bins,nice,comm,path", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, false, "on,bins,nice,comm,path", 1),
 			 " on  bins      nice  comm    path\n no  7            5  init    /\n");
 	fill("longer-than-its-place", 21);
-	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,pid,age", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, false, "comm,pid,age", 1),
 			 "comm      pid  age\nlonger-than-its-place     42  2.000\n");
 	fill("six678", 6);
-	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,path", 1), "comm    path\nsix678  /\n");
+	ck_assert_str_eq(written(WRITER_TABLE, false, "comm,path", 1), "comm    path\nsix678  /\n");
 }
 
 TEST(each_text_that_is_none)
 {
 	fill("\xff", 1);
 	cells[9] = cell_text("\xfe", 1);
-	ck_assert_str_eq(written(ROWS_JSON, false, "path,pid,comm", 1),
+	ck_assert_str_eq(written(WRITER_JSON, false, "path,pid,comm", 1),
 			 "{\"path\":\"\\\\xfe\",\"pid\":42,\"comm\":\"\\\\xff\",\"escaped\":"
 			 "[\"path\",\"comm\"]}\n");
 	cells[9] = cell_absent();
-	ck_assert_str_eq(written(ROWS_JSON, false, "path,comm", 1),
+	ck_assert_str_eq(written(WRITER_JSON, false, "path,comm", 1),
 			 "{\"path\":null,\"comm\":\"\\\\xff\",\"escaped\":[\"comm\"]}\n");
 }
 
@@ -238,11 +238,11 @@ TEST(each_text_that_is_none)
 TEST(headings)
 {
 	fill("init", 4);
-	ck_assert_str_eq(written(ROWS_CSV, true, "delay_ns,size", 1),
+	ck_assert_str_eq(written(WRITER_CSV, true, "delay_ns,size", 1),
 			 "delay_ns,size\n1234567,1536\n");
-	ck_assert_str_eq(written(ROWS_TABLE, false, "delay_ns,size", 1),
+	ck_assert_str_eq(written(WRITER_TABLE, false, "delay_ns,size", 1),
 			 "delay_ns      size\n 1234567  1536.000\n");
-	ck_assert_str_eq(written(ROWS_TABLE, true, "pid,rate", 1), "  pid    rate\n   42   2.500\n");
+	ck_assert_str_eq(written(WRITER_TABLE, true, "pid,rate", 1), "  pid    rate\n   42   2.500\n");
 }
 
 /* As many columns as there may be. */
@@ -252,16 +252,16 @@ TEST(all_places_of_a_row)
 	struct selection *selection = malloc(sizeof(*selection));
 	struct cell *values = calloc(COLUMNS_MAX, sizeof(*values));
 	size_t fields = 1;
-	struct rows *rows;
+	struct writer *writer;
 	FILE *out;
 
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
 		many[i] = (struct column){ .name = "x", .standard = true, .meaning = "" };
 	selection_standard(selection, many, COLUMNS_MAX);
 	out = open_memstream(&text, &len);
-	rows = rows_open(out, ROWS_CSV, false, selection);
-	ck_assert_int_eq(rows_put(rows, values), 0);
-	rows_close(rows);
+	writer = writer_open(out, WRITER_CSV, false, selection);
+	ck_assert_int_eq(writer_put(writer, values), 0);
+	writer_close(writer);
 	fclose(out);
 	for (const char *at = text; *at != '\n'; at++)
 		fields += *at == ',';
@@ -273,29 +273,29 @@ TEST(all_places_of_a_row)
 TEST(flush_that_fails)
 {
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 
 	fill("init", 4);
 	selection_standard(&selection, columns, COUNT);
-	for (enum rows_format format = ROWS_TABLE; format <= ROWS_CSV; format++) {
+	for (enum writer_format format = WRITER_TABLE; format <= WRITER_CSV; format++) {
 		for (int count = 0; count < 2; count++) {
 			FILE *full = fopen("/dev/full", "w");
-			bool empty = format == ROWS_JSON && count == 0;
+			bool empty = format == WRITER_JSON && count == 0;
 
-			rows = rows_open(full, format, false, &selection);
+			writer = writer_open(full, format, false, &selection);
 			if (count)
-				ck_assert_int_eq(rows_put(rows, cells), 0);
-			ck_assert_int_eq(rows_flush(rows), empty ? 0 : -ENOSPC);
-			rows_close(rows);
+				ck_assert_int_eq(writer_put(writer, cells), 0);
+			ck_assert_int_eq(writer_flush(writer), empty ? 0 : -ENOSPC);
+			writer_close(writer);
 			fclose(full);
 		}
 		/* The heading does not fit already. */
 		FILE *full = fopen("/dev/full", "w");
 
 		setvbuf(full, NULL, _IONBF, 0);
-		rows = rows_open(full, format, false, &selection);
-		ck_assert_int_eq(rows_flush(rows), format == ROWS_JSON ? 0 : -ENOSPC);
-		rows_close(rows);
+		writer = writer_open(full, format, false, &selection);
+		ck_assert_int_eq(writer_flush(writer), format == WRITER_JSON ? 0 : -ENOSPC);
+		writer_close(writer);
 		fclose(full);
 	}
 	ck_assert_ptr_eq(selection.columns, columns);
@@ -304,18 +304,18 @@ TEST(flush_that_fails)
 TEST(output_that_fails)
 {
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	FILE *full = fopen("/dev/full", "w");
 	int ret = 0;
 
 	fill("init", 4);
 	selection_standard(&selection, columns, COUNT);
-	rows = rows_open(full, ROWS_JSON, false, &selection);
+	writer = writer_open(full, WRITER_JSON, false, &selection);
 	for (int i = 0; i < 1000 && !ret; i++)
-		ret = rows_put(rows, cells);
+		ret = writer_put(writer, cells);
 	ck_assert_int_eq(ret, -ENOSPC);
-	rows_close(rows);
-	rows_close(NULL);
+	writer_close(writer);
+	writer_close(NULL);
 	fclose(full);
 }
 
@@ -362,16 +362,16 @@ TEST(reasons_of_errors)
 	selection_standard(&selection, columns, COUNT);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		FILE *out = full_file(cases[i].buffer);
-		struct rows *rows = rows_open(out, ROWS_TABLE, false, &selection);
+		struct writer *writer = writer_open(out, WRITER_TABLE, false, &selection);
 
 		memcpy(write_errors, cases[i].errors, sizeof(write_errors));
-		ck_assert_msg(rows_flush(rows) == cases[i].flush, "%zu", i);
-		rows_close(rows);
+		ck_assert_msg(writer_flush(writer) == cases[i].flush, "%zu", i);
+		writer_close(writer);
 		fclose(out);
 		out = full_file(cases[i].buffer);
-		rows = rows_open(out, ROWS_TABLE, false, &selection);
-		ck_assert_msg(rows_put(rows, cells) == cases[i].put, "%zu", i);
-		rows_close(rows);
+		writer = writer_open(out, WRITER_TABLE, false, &selection);
+		ck_assert_msg(writer_put(writer, cells) == cases[i].put, "%zu", i);
+		writer_close(writer);
 		fclose(out);
 	}
 }
@@ -381,7 +381,7 @@ TEST(rows_without_storage)
 {
 	static char long_name[2000];
 	struct selection selection;
-	struct rows *rows;
+	struct writer *writer;
 	char error[128];
 
 	memset(long_name, 'x', sizeof(long_name));
@@ -390,9 +390,9 @@ TEST(rows_without_storage)
 	selection_standard(&selection, columns, COUNT);
 	ck_assert(selection_parse(&selection, "pid,comm,bins,nice", error, sizeof(error)));
 	storage_left = 0;
-	rows = rows_open(stdout, ROWS_TABLE, false, &selection);
-	ck_assert_ptr_null(rows);
-	for (enum rows_format format = ROWS_TABLE; format <= ROWS_CSV; format++) {
+	writer = writer_open(stdout, WRITER_TABLE, false, &selection);
+	ck_assert_ptr_null(writer);
+	for (enum writer_format format = WRITER_TABLE; format <= WRITER_CSV; format++) {
 		for (long place = 0;; place++) {
 			FILE *out;
 			int ret;
@@ -400,18 +400,18 @@ TEST(rows_without_storage)
 
 			free(text);
 			out = open_memstream(&text, &len);
-			rows = rows_open(out, format, false, &selection);
-			rows_set_colors(rows, true);
+			writer = writer_open(out, format, false, &selection);
+			writer_set_colors(writer, true);
 			storage_left = place;
-			ret = rows_put(rows, cells);
+			ret = writer_put(writer, cells);
 			failed = storage_left < 0;
 			storage_left = -1;
 			fflush(out);
 			ck_assert_int_eq(ret, failed ? -ENOMEM : 0);
 			ck_assert_int_eq(len == 0, failed);
 			/* The next one is whole. */
-			ck_assert_int_eq(rows_put(rows, cells), 0);
-			rows_close(rows);
+			ck_assert_int_eq(writer_put(writer, cells), 0);
+			writer_close(writer);
 			fclose(out);
 			ck_assert_uint_gt(len, sizeof(long_name));
 			if (!failed) {
@@ -436,16 +436,16 @@ TEST(each_tone)
 	selection_standard(&selection, columns, COUNT);
 	ck_assert(selection_parse(&selection, "pid", error, sizeof(error)));
 	for (enum cell_tone tone = 0; tone < TONE_COUNT; tone++) {
-		struct rows *rows;
+		struct writer *writer;
 		FILE *out;
 
 		free(text);
 		out = open_memstream(&text, &len);
 		cells[0] = cell_toned(cell_unsigned(42), tone);
-		rows = rows_open(out, ROWS_TABLE, false, &selection);
-		rows_set_colors(rows, true);
-		ck_assert_int_eq(rows_put(rows, cells), 0);
-		rows_close(rows);
+		writer = writer_open(out, WRITER_TABLE, false, &selection);
+		writer_set_colors(writer, true);
+		ck_assert_int_eq(writer_put(writer, cells), 0);
+		writer_close(writer);
 		fclose(out);
 		snprintf(line, sizeof(line), "\033[1m  pid\033[m\n%s\n", wanted[tone]);
 		ck_assert_str_eq(text, line);
@@ -460,9 +460,10 @@ TEST(tones_of_cells)
 		{ "state", COLUMN_TEXT, UNIT_NONE, 0, true, "a text" },
 	};
 	const char *wanted[] = {
-		[ROWS_TABLE] = "\033[1m  pid  state\033[m\n\033[31m   42\033[m  \033[33mok\033[m\n",
-		[ROWS_JSON] = "{\"pid\":42,\"state\":\"ok\"}\n",
-		[ROWS_CSV] = "pid,state\n42,ok\n",
+		[WRITER_TABLE] = "\033[1m  pid  state\033[m\n"
+				 "\033[31m   42\033[m  \033[33mok\033[m\n",
+		[WRITER_JSON] = "{\"pid\":42,\"state\":\"ok\"}\n",
+		[WRITER_CSV] = "pid,state\n42,ok\n",
 	};
 	struct cell row[] = {
 		cell_toned(cell_unsigned(42), TONE_BAD), cell_toned(cell_text("ok", 2), TONE_HIGH),
@@ -470,19 +471,19 @@ TEST(tones_of_cells)
 	struct selection selection;
 
 	selection_standard(&selection, toned, 2);
-	for (int format = ROWS_TABLE; format <= ROWS_CSV; format++) {
+	for (int format = WRITER_TABLE; format <= WRITER_CSV; format++) {
 		for (int colors = 0; colors < 2; colors++) {
 			FILE *out;
-			struct rows *rows;
+			struct writer *writer;
 
 			free(text);
 			out = open_memstream(&text, &len);
-			rows = rows_open(out, (enum rows_format)format, false, &selection);
-			rows_set_colors(rows, colors);
-			ck_assert_int_eq(rows_put(rows, row), 0);
-			rows_close(rows);
+			writer = writer_open(out, (enum writer_format)format, false, &selection);
+			writer_set_colors(writer, colors);
+			ck_assert_int_eq(writer_put(writer, row), 0);
+			writer_close(writer);
 			fclose(out);
-			ck_assert_str_eq(text, format == ROWS_TABLE && !colors ?
+			ck_assert_str_eq(text, format == WRITER_TABLE && !colors ?
 					 "  pid  state\n   42  ok\n" : wanted[format]);
 		}
 	}

@@ -11,49 +11,49 @@
  *	  lists the names of these columns.
  * CSV    as RFC 4180 says, but lines end with a line feed alone; text byte by byte.
  *
- *	struct rows *rows = rows_open(stdout, ROWS_JSON, false, &selection);
+ *	struct writer *writer = writer_open(stdout, WRITER_JSON, false, &selection);
  *	struct cell cells[] = { cell_unsigned(17), cell_text("init", 4) };
- *	int ret = rows_put(rows, cells);
- *	rows_close(rows);
+ *	int ret = writer_put(writer, cells);
+ *	writer_close(writer);
  */
-#ifndef TOOLS_ROWS_H
-#define TOOLS_ROWS_H
+#ifndef WRITER_H
+#define WRITER_H
 
 #include "column.h"
 
-enum rows_format {
-	ROWS_TABLE,
-	ROWS_JSON,
-	ROWS_CSV,
+enum writer_format {
+	WRITER_TABLE,
+	WRITER_JSON,
+	WRITER_CSV,
 };
 
-struct rows;
+struct writer;
 
 /*
  * A writer to @out, which stays the caller's.  @scaled: times and sizes in a table with three
  * digits and the unit that suits them.  @selection is copied, its columns must outlive the writer.
- * Return: the writer, to be freed by rows_close(); NULL without memory.
+ * Return: the writer, to be freed by writer_close(); NULL without memory.
  */
-struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
-		       const struct selection *selection);
+struct writer *writer_open(FILE *out, enum writer_format format, bool scaled,
+			   const struct selection *selection);
 
 /* Set a bold heading, and colors where cells have tones.  The default is neither. */
-void rows_set_colors(struct rows *rows, bool colors);
+void writer_set_colors(struct writer *writer, bool colors);
 
 /* The columns that are shown.  What is not shown need not be put into its cell. */
-const struct selection *rows_selection(const struct rows *rows);
+const struct selection *writer_selection(const struct writer *writer);
 
 /*
  * Writes a row, before the first one the heading that the format has.  @cells: one for each of
  * the selection's columns, shown or not.
  * Return: 0; -errno when @out fails, -EPIPE among them if the caller ignores SIGPIPE.
  */
-int rows_put(struct rows *rows, const struct cell *cells);
+int writer_put(struct writer *writer, const struct cell *cells);
 
 /* Writes the heading if no row was written, and flushes @out.  Return: 0 or -errno. */
-int rows_flush(struct rows *rows);
+int writer_flush(struct writer *writer);
 
 /* Frees the writer (NULL is none) without writing anything. */
-void rows_close(struct rows *rows);
+void writer_close(struct writer *writer);
 
 #endif
