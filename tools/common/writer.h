@@ -16,8 +16,8 @@
  *	int ret = writer_put(writer, cells);
  *	writer_close(writer);
  */
-#ifndef WRITER_H
-#define WRITER_H
+#ifndef TOOLS_WRITER_H
+#define TOOLS_WRITER_H
 
 #include "column.h"
 
