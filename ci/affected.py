@@ -139,7 +139,7 @@ class Tree:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         found: set[Path] = set()
         for name in names & self._named.keys():
-            near = [one for one in self._named[name] if one.parent == path.parent]
+            near = [module for module in self._named[name] if module.parent == path.parent]
             found |= {*(near or self._named[name])}
         return frozenset(found)
 
@@ -150,9 +150,9 @@ class Tree:
         if path.is_relative_to(self.root / "tests/e2e"):
             todo |= {path.parent / "conftest.py", *self._named["zvmlab.pytest_plugin.plugin"]}
         while todo:
-            one = todo.pop()
-            found.add(one)
-            todo |= self._imports(one) - found
+            name = todo.pop()
+            found.add(name)
+            todo |= self._imports(name) - found
         return frozenset(found)
 
     def tests(self, *folders: str) -> list[Path]:
@@ -272,7 +272,7 @@ class Tree:
     @functools.cache
     def _used_by(self, name: str) -> set[str]:
         """Modules that a program of this one is linked with, and itself."""
-        return {one.name for one in module_mk.closure(self.root, name)}
+        return {folder.name for folder in module_mk.closure(self.root, name)}
 
     @staticmethod
     def _prefix(file: str, module: str) -> str:

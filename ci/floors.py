@@ -105,7 +105,7 @@ def _twice(folders: Folders, found: Mapping[str, tuple[set[str], set[str]]]) -> 
 
     def below(name: str) -> set[str]:
         used = folders.modules[name].uses
-        return set(used).union(*(below(one) for one in used))
+        return set(used).union(*(below(part) for part in used))
 
     owners: dict[tuple[str, str], str] = {}
     for name, module in folders.modules.items():

@@ -309,8 +309,8 @@ def findings(root: Path) -> Iterator[str]:
                 yield f"{name}: not what its English page and po/ make today; {MENDS}"
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.is_file() and one.read_bytes() == other.read_bytes()
+def _same(path: Path, other: Path) -> bool:
+    return path.is_file() and path.read_bytes() == other.read_bytes()
 
 
 def files(root: Path) -> list[str]:

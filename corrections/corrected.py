@@ -29,11 +29,13 @@ def main(argv: list[str]) -> int:
         for name in argv[2:]:
             tree = tree_of(name)
             series = supported(tree)
-            found = [one for one in corrections() if one.change.within(series)]
+            found = [correction for correction in corrections() if correction.change.within(series)]
             copy = Path(argv[1]) / series
             corrected_tree(tree, copy, found)
             options += ["--kernel", str(copy)]
-            options += [f"--corrected={defect}" for one in found for defect in one.defects]
+            options += [
+                f"--corrected={defect}" for correction in found for defect in correction.defects
+            ]
     except (ChangeError, ZvmlabError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

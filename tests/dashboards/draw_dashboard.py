@@ -89,8 +89,8 @@ def scrapes(monread: Path, hours: float) -> Iterator[tuple[float, str]]:
         drain = threading.Thread(target=process.stderr.read, daemon=True)
         workload = read_workload(ROOT / "examples/busy-day.json", hours)
         with _limited(process), Model(workload) as model:
-            for one in model.sets():
-                for part in one.stream():
+            for data_set in model.sets():
+                for part in data_set.stream():
                     process.stdin.write(part)
                 process.stdin.flush()
                 if not address:

@@ -83,8 +83,8 @@ class Scenes:
 
     def unused(self, shown: Sequence[Shown]) -> list[str]:
         """Entries that no page has anything for, in words."""
-        used = {id(self.command(one)) for one in shown if one.kind == "sh"}
-        there = {one.page for one in shown}
+        used = {id(self.command(scene)) for scene in shown if scene.kind == "sh"}
+        there = {scene.page for scene in shown}
         return [
             f"{command.page} does not show a command that begins with: {command.shown}"
             for command in self.commands

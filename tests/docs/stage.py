@@ -259,8 +259,8 @@ def _group_lives(group: int, seconds: float) -> bool:
         time.sleep(_POLL_SECONDS)
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
+def _same(path: Path, other: Path) -> bool:
+    return path.stat().st_size == other.stat().st_size and path.read_bytes() == other.read_bytes()
 
 
 def _copy(source: Path, target: Path) -> None:

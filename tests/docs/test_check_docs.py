@@ -83,7 +83,7 @@ def _write(tree: Path, *commands: str) -> None:
 
 def test_every_kind_of_block_is_found(root: Path) -> None:
     """Line and text of each; neither output, nor prose, nor what is typed in a guest."""
-    found = [(one.line, one.kind, one.first) for one in shown.shown(root, "docs/page.md")]
+    found = [(block.line, block.kind, block.first) for block in shown.shown(root, "docs/page.md")]
     assert found == [
         (3, "sh", "make first"),
         (10, "sh", "export WORD=one"),

@@ -114,7 +114,7 @@ def _monread() -> Path:
     parts = [source / "Makefile", *sorted(source.glob("ci/*.mk"))]
     parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
     folder = root / "usr/lib/s390x-linux-gnu"
-    libraries = " ".join(str(folder / one) for one in ("libjansson.a", "libcrypt.a"))
+    libraries = " ".join(str(folder / library) for library in ("libjansson.a", "libcrypt.a"))
 
     def build(into: Path) -> None:
         argv = ["make", "-s", "-C", str(source), f"BUILD={into}", "CC=s390x-linux-gnu-gcc"]

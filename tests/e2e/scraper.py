@@ -26,7 +26,10 @@ class Prometheus:
     def ask(self, query: str, at: float | None = None) -> list[tuple[dict[str, str], float]]:
         """Query the values now, or *at* seconds since 1970: labels and value of each series."""
         fields = {"query": query} if at is None else {"query": query, "time": str(at)}
-        return [(one["metric"], float(one["value"][1])) for one in self._answer("query", fields)]
+        return [
+            (answer["metric"], float(answer["value"][1]))
+            for answer in self._answer("query", fields)
+        ]
 
     def ask_range(
         self, query: str, times: tuple[float, float], step: float
@@ -35,8 +38,8 @@ class Prometheus:
         start, end = times
         fields = {"query": query, "start": str(start), "end": str(end), "step": str(step)}
         return [
-            (one["metric"], {float(at): float(value) for at, value in one["values"]})
-            for one in self._answer("query_range", fields)
+            (answer["metric"], {float(at): float(value) for at, value in answer["values"]})
+            for answer in self._answer("query_range", fields)
         ]
 
     def _answer(self, kind: str, fields: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -839,8 +839,8 @@ def test_sender_learns_that_a_message_was_rejected(worker: Worker, peer: Peer) -
         event = peer.wait(MESSAGES, LIMIT, stream.path)
         peer.reject(stream.path, event.msgid, event.trgcls)
         wait_until(lambda: client.ready(select.POLLOUT) & select.POLLOUT != 0, "room")
-        told = client.option(SO_ERROR, SOL_SOCKET)
-        assert told != 0
+        error = client.option(SO_ERROR, SOL_SOCKET)
+        assert error != 0
 
 
 @pytest.mark.requirement("I16")

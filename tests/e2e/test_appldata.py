@@ -348,7 +348,7 @@ def test_record_of_the_cpus_changes_with_their_number(guest: Guest) -> None:
     for online, cpus in (("0", 1), ("1", 2)):
         guest.agent.write_file("/sys/devices/system/cpu/cpu1/online", online.encode())
         deadline = time.monotonic() + SECONDS
-        while [one["length"] for one in declared(guest)] != [FIXED + cpus * PER_CPU]:
+        while [kind["length"] for kind in declared(guest)] != [FIXED + cpus * PER_CPU]:
             assert time.monotonic() < deadline, "the record has not changed its length"
             guest.agent.read_file("/proc/kallsyms")  # CPU time
         (buffer,) = declared(guest)
@@ -393,7 +393,7 @@ def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
     assert Failing(guest).loads(program, "appldata_mem")[errno.ENOMEM] > 0
     guest.agent.modprobe("appldata_mem").check()
     guest.agent.write_file(f"{SYSCTL}/mem", b"1\n")
-    assert [one["product-id"] for one in declared(guest)] == [product("mem")]
+    assert [kind["product-id"] for kind in declared(guest)] == [product("mem")]
     guest.agent.write_file(f"{SYSCTL}/mem", b"0\n")
 
 

@@ -192,8 +192,8 @@ def test_types_and_modes(lab: Guest) -> None:
         assert write_errno(lab) == (errno.EPERM if read_only else 0), type
         if type == "SC":
             assert attempt(lab, f"{name}/shared", "0") == errno.EINVAL
-            told = f"DCSS {name} is of type SC and cannot be loaded as exclusive-writable"
-            assert told in log.texts()
+            message = f"DCSS {name} is of type SC and cannot be loaded as exclusive-writable"
+            assert message in log.texts()
         else:
             block.set(f"{name}/shared", "0")
             assert loaded(lab) == {name: True}
@@ -234,7 +234,7 @@ def test_several_segments_are_one_disk(lab: Guest) -> None:
 
 @pytest.mark.requirement("B3")
 @pytest.mark.parametrize(
-    "names, told",
+    "names, message",
     [
         ("MINE:OURS", "Adjacent DCSSs MINE and OURS are not contiguous"),
         ("GAP:HIGH", "Adjacent DCSSs GAP and HIGH are not contiguous"),
@@ -244,10 +244,10 @@ def test_several_segments_are_one_disk(lab: Guest) -> None:
     ],
 )
 @pytest.mark.zvmlab(segments=(*SEGMENTS, "HIGH 8E80-8EFF EW"))
-def test_segments_that_do_not_fit_together(lab: Guest, names: str, told: str) -> None:
+def test_segments_that_do_not_fit_together(lab: Guest, names: str, message: str) -> None:
     log = Log(lab.agent, "dcssblk")
     assert attempt(lab, "add", names) == errno.EINVAL
-    assert log.texts()[-1] == told
+    assert log.texts()[-1] == message
     assert loaded(lab) == {}
     Block(lab, "MINE").set("add", "MINE")
 
@@ -257,8 +257,8 @@ def test_segments_that_do_not_fit_together(lab: Guest, names: str, told: str) ->
 def test_ranges_that_linux_cannot_use(lab: Guest, name: str) -> None:
     log = Log(lab.agent, "extmem")
     assert attempt(lab, "add", name) == errno.EOPNOTSUPP
-    told = f"DCSS {name} has multiple page ranges and cannot be loaded or queried"
-    assert log.texts() == [told]
+    message = f"DCSS {name} has multiple page ranges and cannot be loaded or queried"
+    assert log.texts() == [message]
     assert loaded(lab) == {}
 
 
@@ -433,10 +433,10 @@ def test_each_refusal_of_cp(lab: Guest) -> None:
     ):
         for code in CODES:
             log = Log(lab.agent, "extmem")
-            error, told = refused(code)
+            error, message = refused(code)
             with armed(lab.control, Fault(point, "rc", code, name="MINE")):
                 assert attempt(lab, "add", "MINE") == error
-            assert log.texts() == [text.format(code), told]
+            assert log.texts() == [text.format(code), message]
             assert loaded(lab) == {}
     Block(lab, "MINE").set("add", "MINE")
 

@@ -32,10 +32,12 @@ def test_drivers_differ_only_where_it_is_explained(
     plan = Plan(pair, FEW, zvmlab_dir / "diff", 40, SEED)
     done = differ(plan, QUIET)
     assert told(done) == [] and done.passed
-    counts = {one.scenario: len(one.found) for one in done.scenarios}
+    counts = {scenario.scenario: len(scenario.found) for scenario in done.scenarios}
     assert counts["read-one-set"] == 1 and counts["bad-buffers"] == 0
     assert counts["random-streams"] > 20 and counts["sever-with-sets-queued"] == 14
-    reasons = {why.reason.split(":")[0] for one in done.scenarios for _, why in one.found if why}
+    reasons = {
+        why.reason.split(":")[0] for scenario in done.scenarios for _, why in scenario.found if why
+    }
     assert {"whole-stream read", "defect 1", "defect 6", "defect 11"} <= reasons
 
 
@@ -80,4 +82,4 @@ def test_driver_does_not_differ_from_itself(
     pair = driver_pair(zvmlab_kernel, (zvmlab_driver, zvmlab_driver), zvmlab_backend)
     plan = Plan(pair, list(CATALOGUE), zvmlab_dir / "diff", 100, SEED)
     done = differ(plan, QUIET)
-    assert [found for one in done.scenarios for found in one.found] == []
+    assert [found for scenario in done.scenarios for found in scenario.found] == []

@@ -41,8 +41,8 @@ def test_emulators_agree(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Pat
     plan = Plan(emulator_pair(zvmlab_kernel, zvmlab_driver), FEW, zvmlab_dir / "c", 20, SEED)
     done = differ(plan, QUIET)
     assert told(done) == [] and done.passed
-    assert [one.found for one in done.scenarios] == [[]] * (len(FEW) + 1)
-    assert all(one.steps > 0 for one in done.scenarios)
+    assert [scenario.found for scenario in done.scenarios] == [[]] * (len(FEW) + 1)
+    assert all(scenario.steps > 0 for scenario in done.scenarios)
     report = json.loads(differ_report.write(done).read_text())
     assert report["emulators"] == list(EMULATORS) and report["driver"] == zvmlab_driver
 
@@ -72,7 +72,10 @@ def test_another_cp_is_found(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
     done = differ(plan, QUIET)
     assert not done.passed
     boot, opened = (
-        [(one.aspect, one.first, one.second) for one in compared.unexplained]
+        [
+            (difference.aspect, difference.first, difference.second)
+            for difference in compared.unexplained
+        ]
         for compared in done.scenarios
     )
     assert {"sysinfo lines", "calls and CP"} <= {aspect for aspect, _, _ in boot}

@@ -153,7 +153,7 @@ def test_watch_shows_what_the_kernel_counts(lab: Lab) -> None:
     with lab.held():
         words = [lab.io_words("up", "read", sector=sector) for sector in (0, 8)]
         words.append(lab.io_words("up", "write", sector=64, sectors=16))
-        held = [lab.agent.spawn(one) for one in words]
+        held = [lab.agent.spawn(word) for word in words]
         lab.wait_in_flight("up", regions[1], 3)
         lab.pass_time(LONG)
     for process in held:

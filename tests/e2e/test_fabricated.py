@@ -74,8 +74,8 @@ def test_a_program_that_ends_early_has_had_enough(
     """Three sets are read; its status counts."""
     words = ("/bin/monread", "--sets=3", "--write-stream=/out/three")
     assert _run(guest, workload, tmp_path, *words) == 0
-    told = capsys.readouterr().err
-    assert "no reader is left" in told and f"is now {tmp_path / 'three'}, " in told
+    errors = capsys.readouterr().err
+    assert "no reader is left" in errors and f"is now {tmp_path / 'three'}, " in errors
 
 
 @pytest.mark.full

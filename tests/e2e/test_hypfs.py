@@ -218,8 +218,8 @@ def test_without_the_codes_there_is_no_hypfs(paused_guest: Guest, fault: Fault) 
         paused_guest.boot()
     assert paused_guest.agent.mount("none", HYPFS, "s390_hypfs").errno != 0
     texts = [line.text for line in paused_guest.agent.dmesg()]
-    told = "hypfs: The hardware system does not support hypfs"
-    assert (told in texts) == (fault.point == "diag204.cpu-use")
+    message = "hypfs: The hardware system does not support hypfs"
+    assert (message in texts) == (fault.point == "diag204.cpu-use")
 
 
 @pytest.mark.requirement("Y8")
@@ -270,8 +270,8 @@ def test_debugfs_has_each_cpus_time(guest: Guest) -> None:
     assert (length, version, count, len(data)) == (80, 0, 2, 64 + 80)
     for cpu in range(2):
         date, clock, own, total, address = struct.unpack_from(">8s8sQQI", data, 64 + 40 * cpu)
-        told = f"{date.decode('cp037')} {clock.decode('cp037')}"
-        clocks = datetime.strptime(told, "%m/%d/%y %H:%M:%S")
+        stamp = f"{date.decode('cp037')} {clock.decode('cp037')}"
+        clocks = datetime.strptime(stamp, "%m/%d/%y %H:%M:%S")
         assert first <= clocks <= last
         # Both are the time that the guest has been there, all of which a CPU has used.
         assert before * MICROSECONDS <= total < (after + 1) * MICROSECONDS

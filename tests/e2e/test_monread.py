@@ -197,7 +197,7 @@ def recording(base: int) -> bytes:
         [part(Record(5, 2, n, bytes(4)), type=EVENT, start=0x100000 + n * 64) for n in range(64)],
         [part(*records * 20, END, start=0x1800)],
     ]
-    made = [control_and_frames(Notification(), one) for one in sets]
+    made = [control_and_frames(Notification(), data_set) for data_set in sets]
     return b"".join(made * 3) + END_OF_DATA
 
 

@@ -488,7 +488,7 @@ def test_data_of_another_length_are_refused(writers: Guest, collection: Collecti
         first, second = next((n, place[at + 256]) for at, n in place.items() if at + 256 in place)
         # 256 bytes of data, which the driver puts 256 bytes behind the buffer's begin.
         written = writer.write(Header(record=first, datalen=512).encode() + b"!" * 256)
-        found = [one.data for one in collection.sample()]
+        found = [record.data for record in collection.sample()]
     assert found[first] == bytes([first]) * 256
     if (written.errno == 0) != (found[second] == b"!" * 256):
         raise RuntimeError("another buffer changes if and only if the write succeeds")

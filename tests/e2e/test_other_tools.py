@@ -205,9 +205,9 @@ def test_all_count_the_same(beside: Beside) -> None:
 
     job.signal(signal.SIGKILL)
     job.wait()
-    for one in (atop, iotop, listener):
-        one.signal(signal.SIGTERM)
-        one.wait()
+    for program in (atop, iotop, listener):
+        program.signal(signal.SIGTERM)
+        program.wait()
     rows = [json.loads(line) for line in beside.said("listen").splitlines() if line.startswith("{")]
     tasks = [row for row in rows if row.get("kind") == "task" and row["tgid"] == pid]
     assert [(row["write_bytes"], row["read_bytes"]) for row in tasks] == THREADS * [(WRITTEN, READ)]

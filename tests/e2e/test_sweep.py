@@ -299,7 +299,7 @@ def test_everything_known_is_seen(
             assert found[needed].result.symptoms == []
             continue
         case, (symptom,) = found[needed].case, found[needed].result.symptoms
-        assert [one for one in KNOWN if one.covers(case, symptom, zvmlab_driver)] == [entry]
+        assert [known for known in KNOWN if known.covers(case, symptom, zvmlab_driver)] == [entry]
 
 
 def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:

@@ -42,7 +42,7 @@ def test_exit_is_told_to_who_listens_to_its_cpu(taskstats_in_guest: Run) -> None
         lines = run(*START, listen(mask), f"exit 3 {cpu} 4", "read 0")
         found = messages(lines)
         assert len(found) == count, f"mask {mask}, CPU {cpu}"
-        assert all(one.stats[0].exitcode == 0x400 for one in found)
+        assert all(message.stats[0].exitcode == 0x400 for message in found)
         if found:
             assert found[-1].stats[0].id == numbers(lines, "pid")[0][0]
 

@@ -92,7 +92,7 @@ class Exporter:
 
 def families(text: str) -> dict[str, Metric]:
     """Parse OpenMetrics with the parser of Prometheus' own client."""
-    return {one.name: one for one in read_open(text)}  # type: ignore[no-untyped-call]
+    return {family.name: family for family in read_open(text)}  # type: ignore[no-untyped-call]
 
 
 def flat(read: dict[str, Metric]) -> dict[str, float]:

@@ -54,7 +54,11 @@ class DataSet:
 
     def of(self, name: str) -> list[dict[str, Any]]:
         """Values of all records of that name."""
-        return [_values(one) for one in self.records if one.layout and one.layout.name == name]
+        return [
+            _values(record)
+            for record in self.records
+            if record.layout and record.layout.name == name
+        ]
 
     def one(self, name: str) -> dict[str, Any]:
         """Values of the only record of that name."""
@@ -101,9 +105,9 @@ def fabricated(**changes: Any) -> list[DataSet]:
 
 def samples(sets: list[DataSet]) -> list[DataSet]:
     """The sample sets of intervals."""
-    return [one for one in sets if one.of("SYTSYG")]
+    return [data_set for data_set in sets if data_set.of("SYTSYG")]
 
 
 def events(sets: list[DataSet], name: str) -> list[dict[str, Any]]:
     """Values of all event records of that name."""
-    return [values for one in sets if one.type == 0xC5 for values in one.of(name)]
+    return [values for data_set in sets if data_set.type == 0xC5 for values in data_set.of(name)]

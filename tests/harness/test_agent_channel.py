@@ -168,9 +168,9 @@ def test_end_of_the_stream_is_told_to_all(later: Callable[..., Future[bytes]]) -
     waiting = [later(channel, asked(channel)) for _ in range(3)]
     wire.await_receiver()
     wire.coming.put(b"")
-    for one in waiting:
+    for waiter in waiting:
         with pytest.raises(AgentLost, match="the agent ended the connection"):
-            one.result(SECONDS)
+            waiter.result(SECONDS)
 
 
 def test_many_threads(later: Callable[..., Future[bytes]]) -> None:

@@ -67,7 +67,7 @@ def batch(agent: Agent) -> object:
     ops.readv(fd, [4, Bad(BadKind.PARTIAL, 8, 3)])
     ops.sleep(0.001)
     done = ops.run()
-    return done[polled].revents, done[read].reads, [one.data for one in done], done[fd].check()
+    return done[polled].revents, done[read].reads, [call.data for call in done], done[fd].check()
 
 
 ASKED: dict[str, Callable[[Agent], object]] = {

@@ -92,7 +92,7 @@ def test_the_looker_answers_while_all_others_sleep(agent: Agent) -> None:
     looker = agent.looker(SECONDS)
     assert looker.call(Call.GETPID).ret == agent.info.pid
     looker.write(writer, b"x" * len(sleepers)).check()
-    assert [one.result()[0].data for one in pending] == [b"x"] * len(sleepers)
+    assert [request.result()[0].data for request in pending] == [b"x"] * len(sleepers)
 
 
 def test_interrupt_and_restart(agent: Agent) -> None:
@@ -163,9 +163,9 @@ def test_full_queue_is_refused(agent: Agent) -> None:
     refused = 0
     agent.call(Call.GETPID)
     agent.write(writer, bytes(70))
-    for one in pending:
+    for request in pending:
         try:
-            assert one.result(SECONDS)[0].ret == 1
+            assert request.result(SECONDS)[0].ret == 1
         except AgentError as error:
             assert error.status == Status.BUSY
             refused += 1

@@ -87,7 +87,7 @@ def helped(*words: str) -> str:
 @pytest.mark.parametrize("shell", ["bash", "fish"])
 def test_commands_are_those_of_the_help(shell: str, tmp_path: Path) -> None:
     listed = set(re.findall(r"^    ([a-z]+) {2,}\S|^    ([a-z]+)$", helped(), re.M))
-    names = {one or other for one, other in listed}
+    names = {command or other for command, other in listed}
     assert {"run", "sweep", "completion", "doctor"} < names
     assert offered(shell, TREE, tmp_path, "") == names
     assert offered(shell, TREE, tmp_path, "sw") == {"sweep"}
@@ -169,7 +169,10 @@ def test_program_without_help_is_refused(tmp_path: Path) -> None:
 
 def test_program_that_answers_everything_alike_comes_to_an_end() -> None:
     tree = of_help("tool", lambda words: TOOL[()])
-    assert [(one.name, one.commands) for one in tree.commands] == [("get", ()), ("set-all", ())]
+    assert [(command.name, command.commands) for command in tree.commands] == [
+        ("get", ()),
+        ("set-all", ()),
+    ]
 
 
 def test_program_without_options_is_refused() -> None:

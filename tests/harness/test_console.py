@@ -181,12 +181,12 @@ def test_what_was_not_read_in_time_is_a_timeout(console: Console) -> None:
 
 
 def test_every_wait_is_told(console: Console) -> None:
-    told: list[bool] = []
-    console.on_crash = lambda: told.append(True)
+    waits: list[bool] = []
+    console.on_crash = lambda: waits.append(True)
     _append(console, "[    1.0] BUG: one\n[    1.1] BUG: two\n")
     assert console.wait_crash(SECONDS) is not None
     console.stop()
-    assert told == [True]
+    assert waits == [True]
 
 
 def test_quiet_console_raises_nothing(console: Console) -> None:

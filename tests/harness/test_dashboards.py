@@ -36,12 +36,12 @@ def exported(tool: str) -> dict[str, set[str]]:
     source = (ROOT / TABLES[tool]).read_text()
     source = source.replace("AREA_LABELS", '"device", "region", "area"')
     found: dict[str, set[str]] = {}
-    for one in (_ROW if tool == "monread" else _FAMILY).finditer(source):
-        labels = set(re.findall(r'"([a-z_]+)"', one["labels"]))
-        if one["type"] == "HISTOGRAM":
-            found[f"{one['name']}_bucket"] = labels | {"le"}
+    for sample in (_ROW if tool == "monread" else _FAMILY).finditer(source):
+        labels = set(re.findall(r'"([a-z_]+)"', sample["labels"]))
+        if sample["type"] == "HISTOGRAM":
+            found[f"{sample['name']}_bucket"] = labels | {"le"}
         else:
-            found[one["name"] + ("_total" if one["type"] == "COUNTER" else "")] = labels
+            found[sample["name"] + ("_total" if sample["type"] == "COUNTER" else "")] = labels
     return found
 
 
@@ -109,10 +109,10 @@ def test_expressions_are_those_of_prometheus(tool: str, tmp_path: Path) -> None:
 def test_panels(tool: str) -> None:
     """Each has a title and a place of its own, and asks the chosen Prometheus."""
     panels = dashboard(tool)["panels"]
-    places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in panels]
-    assert len(set(places)) == len(panels) == len({one["title"] for one in panels})
-    assert [one["id"] for one in panels] == list(range(1, len(panels) + 1))
-    assert {one["datasource"]["uid"] for one in panels} == {"${datasource}"}
+    places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels]
+    assert len(set(places)) == len(panels) == len({panel["title"] for panel in panels})
+    assert [panel["id"] for panel in panels] == list(range(1, len(panels) + 1))
+    assert {panel["datasource"]["uid"] for panel in panels} == {"${datasource}"}
     for expression, _ in expressions(tool):
         assert 'instance=~"$instance"' in expression
 

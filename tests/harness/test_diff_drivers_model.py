@@ -53,7 +53,10 @@ def found(
     first: Observed, second: Observed, tracks: tuple[str, ...] = PAIR.tracks
 ) -> list[tuple[str, str, str]]:
     """Aspect and values of each difference."""
-    return [(one.aspect, one.first, one.second) for one in differences(first, second, tracks)]
+    return [
+        (difference.aspect, difference.first, difference.second)
+        for difference in differences(first, second, tracks)
+    ]
 
 
 def test_equal_runs_have_no_difference() -> None:
@@ -64,12 +67,19 @@ def test_whole_set_reads_are_told_by_their_sizes() -> None:
     both = (json.dumps(BY_PARTS, separators=(",", ":")), json.dumps(JOINED, separators=(",", ":")))
     assert found(observed(BY_PARTS), observed(JOINED)) == [(WHOLE_SETS, *both)]
     # The other way round, or with a read too short, it is just a difference.
-    assert [one[0] for one in found(observed(JOINED), observed(BY_PARTS))] == ["read sizes"]
+    assert [difference[0] for difference in found(observed(JOINED), observed(BY_PARTS))] == [
+        "read sizes"
+    ]
     wrong = [12, 50, 42, 50, 49, 1, 0]
-    assert [one[0] for one in found(observed(BY_PARTS), observed(wrong))] == ["read sizes"]
+    assert [difference[0] for difference in found(observed(BY_PARTS), observed(wrong))] == [
+        "read sizes"
+    ]
     # An end that only one of them has is no matter of sizes.
     cut = observed(JOINED[:-1], complete=False)
-    assert [one[0] for one in found(observed(BY_PARTS), cut)] == ["read set", "read sizes"]
+    assert [difference[0] for difference in found(observed(BY_PARTS), cut)] == [
+        "read set",
+        "read sizes",
+    ]
 
 
 def test_sizes_alone_do_not_tell_whole_set_reads() -> None:
@@ -95,7 +105,7 @@ def test_sizes_alone_do_not_tell_whole_set_reads() -> None:
 
 def test_bytes_that_differ_are_a_difference_of_the_set() -> None:
     other = observed(BY_PARTS, STREAM[:-1] + b"x")
-    names = [one[0] for one in found(observed(BY_PARTS), other)]
+    names = [difference[0] for difference in found(observed(BY_PARTS), other)]
     assert names == ["read set", "read hash"]
     assert found(observed(BY_PARTS), other)[0][1:] == (
         "set 1",
@@ -123,7 +133,7 @@ def test_order_counts_within_a_track_only() -> None:
     assert found(first, later, (ORDERED, INTERRUPTIONS)) == []
     swapped = observed(BY_PARTS, trace=TraceLines([lines[2], lines[0], lines[1], lines[3]]))
     assert found(first, swapped, (CALLS, CP, INTERRUPTIONS)) == []
-    assert {one[0] for one in found(first, swapped, (ORDERED,))} == {ORDERED}
+    assert {difference[0] for difference in found(first, swapped, (ORDERED,))} == {ORDERED}
 
 
 def test_run_that_ends_early_is_compared_up_to_there() -> None:
@@ -181,7 +191,9 @@ def test_no_explanation_is_wide(table: tuple[Explained, ...]) -> None:
                 assert LITERAL.search(said), entry
             if text and entry.aspect not in WIDE:
                 others = ("x", "monreader: other", "[7,7]", "set 99", "cc 2 code 0x7f", "EPERM")
-                assert not [one for one in others if re.fullmatch(text, one)], entry
+                assert not [
+                    explanation for explanation in others if re.fullmatch(text, explanation)
+                ], entry
 
 
 @pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2), (3, 0)])
@@ -203,9 +215,9 @@ def test_steps_are_compared_one_by_one_and_by_name() -> None:
     assert found(noted(a, b, c), noted(a, c, b)) == [("step", str(b), str(c))]
     other = Step("c", {"n": 2})
     assert found(noted(a, b, c), noted(a, b, other)) == [("c n", "1", "2")]
-    assert [one.where for one in differences(noted(a, b, c), noted(a, b, other), ())] == [
-        "step 3 c"
-    ]
+    assert [
+        difference.where for difference in differences(noted(a, b, c), noted(a, b, other), ())
+    ] == ["step 3 c"]
     assert found(noted(a, b, other), noted(a, b, Step("c", {}))) == [("c n", "2", "")]
 
 
@@ -219,7 +231,10 @@ def test_sets_belong_to_reads_that_both_noted() -> None:
         return Observed(Outcome("some", steps, ()), [FoundSet(STREAM, True, 50)] * sets, captured)
 
     for first, second in ((noted(1, sizes), noted(0, failed)), (noted(0, failed), noted(1, sizes))):
-        assert {one[0] for one in found(first, second)} == {"read errno", "read sizes"}
+        assert {difference[0] for difference in found(first, second)} == {
+            "read errno",
+            "read sizes",
+        }
     # What a scenario that ended early has read belongs to no set.
     assert found(noted(1, sizes), noted(0, sizes)) == [("read sets", "1", "0")]
     other = {"sizes": [80, 12, 0]}
@@ -294,7 +309,7 @@ def test_usage(
 def test_scenario_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no scenario 'nonsense'"):
         Plan(PAIR, ["nonsense"], tmp_path).runs()
-    assert [one.name for one in Plan(PAIR, ["readv"], tmp_path, sets=3).runs()] == [
+    assert [run.name for run in Plan(PAIR, ["readv"], tmp_path, sets=3).runs()] == [
         "readv",
         "random-streams",
     ]

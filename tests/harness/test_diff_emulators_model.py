@@ -121,7 +121,7 @@ def test_difference_fails_is_told_and_keeps_the_logs(
     )
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["emulators"] == [QEMU, HERCULES] and report["passed"] is False
-    assert [one["values"] for one in report["scenarios"][0]["differences"]] == [
+    assert [difference["values"] for difference in report["scenarios"][0]["differences"]] == [
         ["diagnose 00 in [] out [] cc 0", ""],
         ["", "diagnose 00 in [] out [] cc 3"],
     ]
@@ -187,7 +187,7 @@ def test_order_of_the_log_counts_but_not_in_a_boot(
     assert diff_emulators(tmp_path, "begun") == 0
     assert diff_emulators(tmp_path, "plain") == 1
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert {one["aspect"] for one in report["scenarios"][0]["differences"]} == {"log"}
+    assert {difference["aspect"] for difference in report["scenarios"][0]["differences"]} == {"log"}
 
 
 def test_catalogue_has_all_scenarios_of_sweeps_and_drivers() -> None:

@@ -557,17 +557,17 @@ def test_places_for_connections(monread: Path, file: Path) -> None:
         waiting = connect("127.0.0.4")
         waiting.sendall(_REQUEST)
         assert not select.select([waiting], [], [], 0.5)[0]
-        assert {_answer(one) for one in idle} == {b"HTTP/1.1 200"}
+        assert {_answer(connection) for connection in idle} == {b"HTTP/1.1 200"}
         assert waiting.recv(12) == b"HTTP/1.1 200"
 
 
 def test_many_connections_from_one_host(running: Exporter) -> None:
     """Half of the places are for others; when these go, there is room again."""
     idle = [socket.create_connection(running.address(), SECONDS) for _ in range(20)]
-    for one in idle:
-        with one:
-            one.shutdown(socket.SHUT_WR)
-            assert _rest(one) == b""
+    for connection in idle:
+        with connection:
+            connection.shutdown(socket.SHUT_WR)
+            assert _rest(connection) == b""
     assert running.values()["monread_sets_total"] == 1
 
 
@@ -623,8 +623,8 @@ def test_json_lines(monread: Path, tmp_path: Path) -> None:
     with exporting(monread, "--json-lines", "0", "--listen", "0", fifo) as running:
         with open(fifo, "wb", buffering=0) as data:
             data.write(SET)
-            with socket.create_connection(running.address("JSON lines at "), SECONDS) as one:
-                with one.makefile("r", encoding="utf-8") as lines:
+            with socket.create_connection(running.address("JSON lines at "), SECONDS) as connection:
+                with connection.makefile("r", encoding="utf-8") as lines:
                     _until_client(running)
                     data.write(stream(part(user("LINUX002"), END, start=START + 0x1000)))
                     data.write(stream(part(user("LINUX003"), END, start=START + 0x2000)))

@@ -148,8 +148,8 @@ def test_intervals_and_time_stamps() -> None:
     assert {later - earlier for earlier, later in zip(ends, ends[1:])} == {30_000 * TOD_MS}
 
 
-def _total(one: DataSet, name: str, field: str) -> int:
-    values = [values[field] for values in one.of(name)]
+def _total(data_set: DataSet, name: str, field: str) -> int:
+    values = [values[field] for values in data_set.of(name)]
     return sum(int.from_bytes(v, "big") if isinstance(v, bytes) else v for v in values)
 
 
@@ -185,19 +185,19 @@ def test_what_users_had_is_what_processors_gave() -> None:
 
 
 def test_the_switch_loses_nothing() -> None:
-    for one in samples(fabricated()):
-        sent = _total(one, "VNDSES", "SESTXBYT") + _total(one, "IODQDS", "BYFRA")
-        assert sent == _total(one, "VNDSES", "SESRXBYT") + _total(one, "IODQDS", "BYTOA")
-        sent = _total(one, "VNDSES", "SESTXPKT") + _total(one, "IODQDS", "BFFRA")
-        assert sent == _total(one, "VNDSES", "SESRXPKT") + _total(one, "IODQDS", "BFTOA")
+    for sample in samples(fabricated()):
+        sent = _total(sample, "VNDSES", "SESTXBYT") + _total(sample, "IODQDS", "BYFRA")
+        assert sent == _total(sample, "VNDSES", "SESRXBYT") + _total(sample, "IODQDS", "BYTOA")
+        sent = _total(sample, "VNDSES", "SESTXPKT") + _total(sample, "IODQDS", "BFFRA")
+        assert sent == _total(sample, "VNDSES", "SESRXPKT") + _total(sample, "IODQDS", "BFTOA")
     assert sent > 0
 
 
 def test_every_sample_finds_every_user_in_one_state() -> None:
     states = ("CALTIDL", "CALIOWT", "CALWTPAG", "CALCPUWT", "CALCPURN", "CALOTHR")
-    for one in samples(fabricated()):
-        counted = one.of("PRCPRP")[0]["HFCOUNT"]
-        assert sum(one.one("SYTUWT")[state] for state in states) == 7 * counted
+    for sample in samples(fabricated()):
+        counted = sample.of("PRCPRP")[0]["HFCOUNT"]
+        assert sum(sample.one("SYTUWT")[state] for state in states) == 7 * counted
 
 
 # What is counted, beside those fields of which the catalogue knows it.
@@ -295,9 +295,9 @@ def test_devices_and_processors_come_and_go() -> None:
     assert {mask for _, mask in masks[6:]} == {0xC0, 0x80} and len(masks) == 12
 
 
-def _modified(one: DataSet) -> list[tuple[int, int]]:
+def _modified(data_set: DataSet) -> list[tuple[int, int]]:
     """Device and available paths of D6R16, whose offsets are those of z/VM 7.1."""
-    records = [record for record in one.records if (record.domain, record.number) == (6, 16)]
+    records = [record for record in data_set.records if (record.domain, record.number) == (6, 16)]
     return [(int.from_bytes(r.data[24:26], "big"), r.data[27]) for r in records]
 
 

@@ -158,8 +158,8 @@ WRONG = [
 def test_what_is_wrong_is_told(members: dict[str, Any], text: str) -> None:
     with pytest.raises(UsageError) as found:
         made(**members)
-    told = str(found.value)
-    assert told.startswith("x.json: ") and text in told and "\n" not in told
+    message = str(found.value)
+    assert message.startswith("x.json: ") and text in message and "\n" not in message
 
 
 JSON = st.recursive(

@@ -59,7 +59,7 @@ def test_a_correction_is_of_a_defect_that_has_a_test(one: Correction) -> None:
 
 
 def test_the_page_knows_of_each_correction() -> None:
-    corrected = {defect for one in ALL for defect in one.defects}
+    corrected = {defect for correction in ALL for defect in correction.defects}
     assert {defect for defect, row in rows().items() if row[2] != "none"} == corrected
     assert len(corrected) >= 50
 

@@ -82,7 +82,7 @@ def test_every_item_is_in_one_shard() -> None:
     items = list(range(23))
     for count in (1, 2, 5, 23, 40):
         shares = [Shard(number, count).share(items) for number in range(1, count + 1)]
-        assert sorted(one for share in shares for one in share) == items
+        assert sorted(item for share in shares for item in share) == items
         assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 

@@ -97,7 +97,7 @@ def test_a_module(tmp_path: Path) -> None:
     tests = module_mk.read(root, "tests/top")
     assert module_mk.include_folders(root, tests) == ["tests/top", "sim/mid"]
     modules = module_mk.closure(root, "tests/top")
-    assert [one.name for one in modules] == ["tests/top", "tools/top", "sim/mid", "lib/low"]
+    assert [module.name for module in modules] == ["tests/top", "tools/top", "sim/mid", "lib/low"]
     assert module_mk.packages(modules) == ["one", "two-3.0"]
 
 

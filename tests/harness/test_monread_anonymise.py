@@ -106,7 +106,7 @@ def test_nobody_stays_nobody(monread: Path, key: Path) -> None:
 def test_device_numbers_stay_apart(monread: Path, key: Path) -> None:
     """Every number has a replacement of its own: a permutation."""
     found = fields(monread, key, *(device(number) for number in range(1, 65536, 97)), END)
-    numbers = [one["RDEVDEV"] for one in found if one]
+    numbers = [name["RDEVDEV"] for name in found if name]
     assert len(numbers) == 676 and len(set(numbers)) == 676 and 0 not in numbers
 
 

@@ -74,7 +74,7 @@ def _start(monread: Path, library: Path, tmp_path: Path) -> Iterator[Start]:
 
 def data(*sets: bytes) -> list[str]:
     """Sets, each to its end."""
-    return [line for one in sets for line in (f"data {one.hex()}", "end")]
+    return [line for data_set in sets for line in (f"data {data_set.hex()}", "end")]
 
 
 def end(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -93,7 +93,7 @@ def kept(folder: Path) -> list[bytes]:
         at += length
     assert at == len(whole)
     file = (folder / "file").read_bytes()
-    assert [one.stream() for one in read_sets(io.BytesIO(file))] == sets
+    assert [data_set.stream() for data_set in read_sets(io.BytesIO(file))] == sets
     return sets
 
 

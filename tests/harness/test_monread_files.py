@@ -149,7 +149,9 @@ def test_any_file_comes_back(
     monread: Path, tmp_path: Path, sets: list[tuple[list[Part], Notification]]
 ) -> None:
     file, out, direct, again = (tmp_path / name for name in ("file", "out", "direct", "again"))
-    file.write_bytes(monwrite([one for one, _ in sets], [one for _, one in sets]))
+    file.write_bytes(
+        monwrite([data_set for data_set, _ in sets], [data_set for _, data_set in sets])
+    )
     outputs = ("--write-stream", out, "--write-monwrite", direct)
     # Sample data without the end of an interval break a rule; they are kept all the same.
     assert run(monread, "--monwrite", file, *outputs).returncode in (EXIT_PASS, EXIT_FAILED)
@@ -197,7 +199,7 @@ def test_too_many_elements_for_monwrite(monread: Path, tmp_path: Path) -> None:
     small = stream(*SETS[0])
     file.write_bytes(small + many + small)
     lengths = [len(small), len(many), len(small)]
-    (tmp_path / "in.idx").write_text("".join(f'{{"length": {one}}}\n' for one in lengths))
+    (tmp_path / "in.idx").write_text("".join(f'{{"length": {length}}}\n' for length in lengths))
     outputs = ("--write-stream", out, "--write-monwrite", tmp_path / "file")
     done = run(monread, file, *outputs)
     assert done.returncode == EXIT_FAILED

@@ -252,7 +252,7 @@ def test_lost_sets_are_gaps(monread: Path, tmp_path: Path) -> None:
     sets = [stream(*minute(number)) for number in range(1, 4)]
     file.write_bytes(b"".join(sets)[:-30])
     lengths = [len(sets[0]), len(sets[1]), len(sets[2])]
-    (tmp_path / "data.idx").write_text("".join(f'{{"length":{one}}}\n' for one in lengths))
+    (tmp_path / "data.idx").write_text("".join(f'{{"length":{length}}}\n' for length in lengths))
     assert run(monread, file, "--html", page).returncode == EXIT_FAILED
     text = page.read_text()
     # In each chart that has data, and on the time line of events.

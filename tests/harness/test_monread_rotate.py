@@ -31,7 +31,7 @@ def numbered(number: int, tod: int = TOD) -> list[Part]:
 
 
 def file_of(*sets: list[Part]) -> bytes:
-    return b"".join(control_and_frames(Notification(), one) for one in sets) + END_OF_DATA
+    return b"".join(control_and_frames(Notification(), data_set) for data_set in sets) + END_OF_DATA
 
 
 def users(file: Path) -> list[int]:
@@ -39,8 +39,8 @@ def users(file: Path) -> list[int]:
     data = file.read_bytes()
     assert data.endswith(END_OF_DATA)
     found = []
-    for one in read_sets(io.BytesIO(data)):
-        name = one.stream()[12 + 20 : 12 + 28].decode("cp037")
+    for data_set in read_sets(io.BytesIO(data)):
+        name = data_set.stream()[12 + 20 : 12 + 28].decode("cp037")
         found.append(int(name.strip()[1:]))
     return found
 

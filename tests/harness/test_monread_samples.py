@@ -91,9 +91,9 @@ def at(record: Record, offset: int, size: int) -> int:
     return int.from_bytes(record.data[offset : offset + size], "big")
 
 
-def applications(one: DataSet) -> dict[str, tuple[int, int]]:
+def applications(data_set: DataSet) -> dict[str, tuple[int, int]]:
     """CPU time and I/Os by user: application data behind the 52 bytes of D10R2."""
-    found = [record for record in one.records if (record.domain, record.number) == (10, 2)]
+    found = [record for record in data_set.records if (record.domain, record.number) == (10, 2)]
     return {
         record.data[52:60].decode("cp037").rstrip(): (at(record, 60, 8), at(record, 68, 8))
         for record in found
@@ -144,10 +144,10 @@ def test_states_of_samples(monread: Path, pages: list[Path]) -> None:
     for line in lines[2:]:
         whole, *each = line["waits"]
         assert len(each) == 7
-        samples_of_all = sum(one["samples"] for one in each)
+        samples_of_all = sum(sample["samples"] for sample in each)
         assert samples_of_all == whole["samples"] == 7 * each[0]["samples"]
         for name in names:
-            found = sum(one[name] * one["samples"] for one in each) / samples_of_all
+            found = sum(sample[name] * sample["samples"] for sample in each) / samples_of_all
             assert found == pytest.approx(whole[name], abs=1e-6), name
 
 

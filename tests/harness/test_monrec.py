@@ -127,7 +127,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(said["sources"]) >= {"ibm", "zpmd"}
     (record,) = said["records"]
     assert (record["id"], record["name"], record["domain"]) == ("D0R2", "SYTPRP", 0)
-    assert [one["length"] for one in record["lengths"]] == [104]
+    assert [length["length"] for length in record["lengths"]] == [104]
     by_name = {field["name"]: field for field in record["fields"]}
     assert by_name["PFXUTIME"]["offset"] == 32 and by_name["PFXUTIME"]["type"] == "duration"
     assert "PFXSPINC" not in by_name  # only known of 5.3

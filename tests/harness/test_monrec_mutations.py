@@ -242,8 +242,8 @@ def device(sets: Sequence[bytes]) -> Callable[[int], bytes]:
     """Reads of /dev/monreader that give these sets, then an error."""
 
     def pieces() -> Iterator[bytes]:
-        for one in sets:
-            yield one
+        for data_set in sets:
+            yield data_set
             yield b""
 
     left = list(pieces())

@@ -133,7 +133,7 @@ def test_any_bytes_are_a_file_or_damage(changes: list[tuple[int, int]], length: 
     for at, value in changes:
         data[at] = value
     try:
-        for one in read_sets(io.BytesIO(data[:length])):
-            assert parse_set(one.stream()) == one.parts
+        for data_set in read_sets(io.BytesIO(data[:length])):
+            assert parse_set(data_set.stream()) == data_set.parts
     except BadStream:
         pass

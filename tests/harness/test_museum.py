@@ -53,9 +53,9 @@ def table(tmp_path: Path) -> Path:
 
 def test_edit_fits_as_often_as_it_says(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("int a = 1;\nint b = 2;\n\xff", encoding="latin-1")
-    one = PatternEdit("a.c", r"^int (a|b) =", r"long \1 =", times=2)
+    edit = PatternEdit("a.c", r"^int (a|b) =", r"long \1 =", times=2)
     two = PatternEdit("a.c", "long b", "char b")
-    assert edited_texts(tmp_path, [one, two])["a.c"].startswith("long a = 1;\nchar b = 2;\n")
+    assert edited_texts(tmp_path, [edit, two])["a.c"].startswith("long a = 1;\nchar b = 2;\n")
     assert (tmp_path / "a.c").read_bytes() == b"int a = 1;\nint b = 2;\n\xff"
 
 

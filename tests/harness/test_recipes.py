@@ -174,7 +174,7 @@ def _documents(name: str) -> dict[str, dict[str, Any]]:
 
 def _container(job: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     (container,) = job["spec"]["template"]["spec"]["containers"]
-    return container, {one["name"]: one["value"] for one in container["env"]}
+    return container, {variable["name"]: variable["value"] for variable in container["env"]}
 
 
 @pytest.mark.parametrize("name", ("kubernetes.yaml", "kubernetes-merge.yaml"))
@@ -198,7 +198,7 @@ def test_pods_run_each_shard_once_and_the_merge_finds_them(called: Called) -> No
     container, env = _container(sweep)
     count = sweep["spec"]["completions"]
     assert env["SHARDS"] == str(count)
-    assert env["RESULTS"] in [one["mountPath"] for one in container["volumeMounts"]]
+    assert env["RESULTS"] in [mount["mountPath"] for mount in container["volumeMounts"]]
     env["RESULTS"] = str(called.folder / "results")
     for index in range(count):
         more = {"JOB_COMPLETION_INDEX": str(index), "FINDS": FINISHED, "STATUS": str(index % 2)}

@@ -128,7 +128,7 @@ def test_every_byte_at_its_place(server: Server, slow: int, msglim: int) -> None
     """Sets lie one over the other: none is stored before a reader has given back the last."""
     reader, count = replay(server, SETS * 5, slow=slow, msglim=msglim)
     assert count == 20
-    assert reader.sets == [stream(*one.parts) for one in SETS] * 5
+    assert reader.sets == [stream(*data_set.parts) for data_set in SETS] * 5
     assert reader.controls[3::4] == [START + 0x400010] * 5
 
 

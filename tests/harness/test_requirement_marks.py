@@ -39,7 +39,7 @@ def marked(nodes: list[ast.expr]) -> list[str]:
     rows: list[str] = []
     for node in nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
-            rows += [ast.literal_eval(one) for one in node.args]
+            rows += [ast.literal_eval(argument) for argument in node.args]
     return rows
 
 
@@ -62,7 +62,7 @@ def judges(name: str, functions: dict[str, ast.FunctionDef]) -> bool:
             if asserts or isinstance(node, ast.Raise):
                 return True
         called = set(_called(function))
-        if any(_JUDGES.match(one) for one in called):
+        if any(_JUDGES.match(call) for call in called):
             return True
         todo += called & functions.keys() - seen
         seen |= called

@@ -439,7 +439,7 @@ def test_markers_of_module_class_function_and_parameter_count(
     )
     _run(project, pytester, "--zvmlab-report", "out")
     rows = [test["rows"] for test in _report(pytester)["tests"]]
-    assert [sorted(one) for one in rows] == [["P1", "P2", "P3"], ["P1", "P2", "P3", "P4"]]
+    assert [sorted(row) for row in rows] == [["P1", "P2", "P3"], ["P1", "P2", "P3", "P4"]]
 
 
 @pytest.mark.parametrize(

@@ -289,8 +289,8 @@ def test_who_asks_for_pages_stays_until_they_are_given(monkeypatch: pytest.Monke
     monkeypatch.setattr(users, "Peer", Manager)
     context = SimpleNamespace(control=None, worker=Guest(), patience=60)
     assert users._shrink(cast(Any, context), 2) == "2"
-    told = "SMSG LINUX001 CMM SHRINK 2"
-    assert happened == ["logon", told, "given", "given", "given", "logoff"]
+    message = "SMSG LINUX001 CMM SHRINK 2"
+    assert happened == ["logon", message, "given", "given", "given", "logoff"]
 
 
 def test_guest_has_what_its_scenario_needs_and_what_all_have() -> None:

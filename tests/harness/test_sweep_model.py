@@ -770,7 +770,7 @@ def test_foreign_folders_of_the_output_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "message"),
     (
         (
             "an oops ([   11.273750] illegal operation: 0001 ilc:2)",
@@ -786,12 +786,12 @@ def test_foreign_folders_of_the_output_stay(tmp_path: Path) -> None:
         ),
     ),
 )
-def test_panic_is_told_without_time_and_task(said: str, told: str) -> None:
+def test_panic_is_told_without_time_and_task(said: str, message: str) -> None:
     """Two runs of one sweep say the same of it, and so do its shards."""
     guest = cast(Any, FakeGuest(None, Path("l"), None))
     guest.stopped = True
     guest.text = " [<000000001234abcd>] mon_read+0x12/0x34\n"
     reported = f"the guest's kernel reported {said}"
     assert sweep_run.crash(guest, GuestPanic(reported)) == (
-        f"the guest's kernel reported {told}; in mon_read"
+        f"the guest's kernel reported {message}; in mon_read"
     )

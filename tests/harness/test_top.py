@@ -150,7 +150,7 @@ def test_tables_of_an_interval(monread: Path) -> None:
     }
     # 20 samples of 2 s by 6,000 I/Os; 100 units of 128 us by 10.
     assert last["response"] == pytest.approx(20 * 2000 / 6000)
-    disks = [one for one in last["devices"] if one["device"] == "1234"]
+    disks = [device for device in last["devices"] if device["device"] == "1234"]
     assert disks == [{"device": "1234", "starts": 100, "response": pytest.approx(1.28)}]
     assert "response" not in first
 
@@ -183,7 +183,7 @@ def test_a_processor_that_was_offline_was_not_idle(monread: Path) -> None:
     sets = [minute(number) for number in range(1, 6)]
     without = [r for r in sets[2][1].records() if (r.domain, r.number) != (0, 2)]
     sets[2] = [sets[2][0], part(*without)]
-    lines = activity(monread, b"".join(stream(*one) for one in sets))
+    lines = activity(monread, b"".join(stream(*data_set) for data_set in sets))
     assert [line["busy"].get("CP") for line in lines] == [None, 55.0, None, None, 55.0]
 
 
@@ -201,7 +201,7 @@ def test_a_device_is_counted_once(monread: Path) -> None:
 
     lines = activity(monread, b"".join(interval(number) for number in (1, 2, 3)))
     for line in lines[1:]:
-        starts = {one["device"]: one["starts"] for one in line["devices"]}
+        starts = {device["device"]: device["starts"] for device in line["devices"]}
         assert starts == {"1234": 10, "2000": 2, "3000": 5} and len(line["devices"]) == 3
         assert line["starts"] == 17
 

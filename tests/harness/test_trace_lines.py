@@ -89,8 +89,8 @@ def test_ids_and_addresses_are_left_out() -> None:
 def test_time_sequence_number_and_cpu_are_left_out() -> None:
     here = session("0002", "00070000")
     there = [
-        Record(one.seq + 7, 99, None if one.cpu is None else 3, one.call, one.fields)
-        for one in here
+        Record(line.seq + 7, 99, None if line.cpu is None else 3, line.call, line.fields)
+        for line in here
     ]
     assert trace_lines(here) == trace_lines(there)
 

@@ -135,7 +135,9 @@ def _tried(args: argparse.Namespace, rows: list[table.Row]) -> tuple[list[Result
         mutants = enumerate_changes.on_lines(every, lines)
     if mutants == []:
         return [], {}
-    files = {mutant.file for mutant in mutants or [one for all in every.values() for one in all]}
+    files = {
+        mutant.file for mutant in mutants or [change for all in every.values() for change in all]
+    }
     used = [row for row in rows if any(table.row_of(rows, file) is row for file in files)]
     runner = Runner(args, used)
     runner.prepare()

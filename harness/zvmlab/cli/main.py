@@ -67,7 +67,9 @@ class Parser(HelpParser):
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
             shown = getattr(action, "_choices_actions", None)  # of sub-commands: not the old names
-            words = [one.dest for one in shown] if shown else list(map(str, action.choices or ()))
+            words = (
+                [choice.dest for choice in shown] if shown else list(map(str, action.choices or ()))
+            )
             hint = did_you_mean(str(value), words).rstrip("?")
             text = f"invalid choice: {value!r} (possible: {', '.join(words)}){hint}"
             raise argparse.ArgumentError(action, text) from error

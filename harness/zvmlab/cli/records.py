@@ -100,7 +100,9 @@ def _fields(layout: Layout, release: int | None) -> tuple[Field, ...]:
 
 def _json(layout: Layout, release: int | None) -> dict[str, Any]:
     lengths = [
-        asdict(one) for one in layout.lengths if release is None or one.first <= release <= one.last
+        asdict(length)
+        for length in layout.lengths
+        if release is None or length.first <= release <= length.last
     ]
     fields = [asdict(field) for field in _fields(layout, release)]
     return asdict(layout) | {"id": layout.id, "lengths": lengths, "fields": fields}
@@ -150,8 +152,8 @@ def _quantity(field: Field) -> tuple[str, str]:
 
 def _lengths(layout: Layout) -> Iterator[str]:
     more = " and more" if layout.variable else ""
-    for one in layout.lengths:
-        yield f"{one.length} bytes{more} in {_releases(one.first, one.last)} ({one.source})"
+    for length in layout.lengths:
+        yield f"{length.length} bytes{more} in {_releases(length.first, length.last)} ({length.source})"
 
 
 def _print_record(layout: Layout, release: int | None) -> None:

@@ -66,8 +66,8 @@ class _Feeder(threading.Thread):
 
         try:
             with MonitorUser(self._control) as user:
-                for one in user.sets():
-                    self._pipe.write(one)
+                for data_set in user.sets():
+                    self._pipe.write(data_set)
                     self._pipe.flush()
         except (EmulatorError, OSError, ValueError):
             pass  # The guest has ended, or monread has.

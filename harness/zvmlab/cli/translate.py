@@ -170,7 +170,7 @@ class _Grouped(argparse.HelpFormatter):
     def _format_action(self, action: argparse.Action) -> str:
         if isinstance(action, argparse._SubParsersAction):
             shown = self._iter_indented_subactions(action)
-            return self._join_parts([self._format_action(one) for one in shown])
+            return self._join_parts([self._format_action(choice) for choice in shown])
         text: str = super()._format_action(action)
         title = self.headings.get(action.dest)
         if isinstance(action, argparse._SubParsersAction._ChoicesPseudoAction) and title:

@@ -60,4 +60,4 @@ def complete(control: Control, request: int | None = None) -> None:
 
 def requests(control: Control) -> list[DiskRequest]:
     """The requests whose end the guest has not been told yet."""
-    return [DiskRequest(**one) for one in control.execute("query-disks")["requests"]]
+    return [DiskRequest(**request) for request in control.execute("query-disks")["requests"]]

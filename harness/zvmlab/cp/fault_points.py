@@ -99,16 +99,16 @@ def points() -> dict[str, FaultPoint]:
 def fields() -> dict[str, FaultField]:
     """All members of a rule by name, in CP's order."""
     return {
-        one["field"]: FaultField(
-            one["field"],
-            one["type"],
-            one["filter"],
-            one["min"],
-            one["max"],
-            one["text"],
-            one.get("only"),
+        field["field"]: FaultField(
+            field["field"],
+            field["type"],
+            field["filter"],
+            field["min"],
+            field["max"],
+            field["text"],
+            field.get("only"),
         )
-        for one in _tables()["fields"]
+        for field in _tables()["fields"]
     }
 
 

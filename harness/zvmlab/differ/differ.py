@@ -162,7 +162,7 @@ class Differential:
     @property
     def passed(self) -> bool:
         """Is every difference explained, and every explanation needed?"""
-        return not self.unused and not any(one.unexplained for one in self.scenarios)
+        return not self.unused and not any(scenario.unexplained for scenario in self.scenarios)
 
 
 def differ(plan: Plan, progress: Progress) -> Differential:
@@ -201,6 +201,9 @@ def _side(plan: Plan, number: int, progress: Progress) -> Side:
 
 def _compare(pair: Pair, scenario: Scenario, sides: Sequence[Side]) -> Compared:
     first, second = (side.run(scenario) for side in sides)
-    found = [(one, pair.explain(one)) for one in differences(first, second, pair.tracks)]
-    size = sum(len(one.stream) for one in first.sets)
+    found = [
+        (difference, pair.explain(difference))
+        for difference in differences(first, second, pair.tracks)
+    ]
+    size = sum(len(difference.stream) for difference in first.sets)
     return Compared(scenario.name, len(first.outcome.steps), size, found)

@@ -88,12 +88,12 @@ def to_json(done: Differential) -> dict[str, Any]:
                 "bytes": compared.size,
                 "differences": [
                     {
-                        "where": one.where,
-                        "aspect": one.aspect,
-                        "values": [one.first, one.second],
+                        "where": difference.where,
+                        "aspect": difference.aspect,
+                        "values": [difference.first, difference.second],
                         "reason": None if why is None else why.reason,
                     }
-                    for one, why in compared.found
+                    for difference, why in compared.found
                 ],
             }
             for compared in done.scenarios

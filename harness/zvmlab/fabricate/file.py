@@ -201,7 +201,7 @@ def _patterns(top: Node, machine: _Machine) -> None:
         if len(name) > _PATTERN_NAME:
             raise node.error(name, f"has a name of more than {_PATTERN_NAME} characters")
         if len(percents) != 24 or not all(
-            type(one) is int and 0 <= one <= 1000 for one in percents
+            type(percent) is int and 0 <= percent <= 1000 for percent in percents
         ):
             raise node.error(name, "is not a list of 24 percentages, 0 to 1000, one for each hour")
         machine.patterns.append(name)
@@ -236,7 +236,7 @@ def _group(node: Node, machine: _Machine, frames: int, found: Users) -> None:
     names = [name] if count == 1 else [f"{name}{at:0{digits}}" for at in range(1, count + 1)]
     if len(names[-1]) > 8:
         raise node.error("name", f"gives the last user the ID {names[-1]}; at most 8 characters")
-    one = User(
+    user = User(
         "",
         type,
         machine.patterns.index(pattern),
@@ -251,4 +251,4 @@ def _group(node: Node, machine: _Machine, frames: int, found: Users) -> None:
         packets=node.thousandths("packets", model.MAX_RATE, 50),
         transactions=node.thousandths("transactions", model.MAX_RATE, 0.02),
     )
-    found.add(node, name, names, one)
+    found.add(node, name, names, user)

@@ -245,12 +245,16 @@ class ModelSet:
 
     def monwrite(self) -> tuple[bytes, memoryview, bytes]:
         """The set as MONWRITE writes it: control record and frames, zeros behind the records."""
-        told = Notification(
+        notification = Notification(
             msgid=self.number & 0xFFFFFFFF,
             trgcls=_CLASSES[self.kind],
             mca_start=self.mca_start,
         )
-        return control_record(told, [self.mce]), self.data, bytes(-len(self.data) % FRAME_SIZE)
+        return (
+            control_record(notification, [self.mce]),
+            self.data,
+            bytes(-len(self.data) % FRAME_SIZE),
+        )
 
     def element(self) -> Element:
         """For monitor-deliver."""

@@ -107,7 +107,7 @@ def check_kernel(guest: Guest) -> None:
 
     What Linux' loader leaks if there is no memory for a module is nothing that a driver could help.
     """
-    found = "".join(one for one in _reports(leaks(guest)) if not _LOADER.search(one))
+    found = "".join(report for report in _reports(leaks(guest)) if not _LOADER.search(report))
     if found:
         raise ZvmlabError(f"the guest's kernel has leaked memory; kmemleak says:\n{found}")
     if lockdep_off(guest):

@@ -118,7 +118,7 @@ class Layout:
 
     def length(self, release: int = REFERENCE) -> int | None:
         """Its length in that release, None if no source tells."""
-        found = (one.length for one in self.lengths if one.first <= release <= one.last)
+        found = (length.length for length in self.lengths if length.first <= release <= length.last)
         return next(found, None)
 
     def field(self, name: str, release: int = REFERENCE) -> Field:

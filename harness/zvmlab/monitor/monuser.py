@@ -51,9 +51,9 @@ class MonitorUser:
         """The segment in use, or the only one that can be."""
         name = self._control.execute("query-monitor")["segment"]
         segments: list[dict[str, Any]] = self._control.execute("query-segments")["segments"]
-        for one in segments:
-            if one["name"] == name or (not name and one["name"] == "MONDCSS"):
-                return one
+        for segment in segments:
+            if segment["name"] == name or (not name and segment["name"] == "MONDCSS"):
+                return segment
         raise ZvmlabError("the guest's CP has no segment MONDCSS for monitor data")
 
     def close(self) -> None:

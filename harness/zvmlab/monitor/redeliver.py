@@ -62,11 +62,11 @@ class Redelivery:
     def run(self, sets: Iterable[Recorded]) -> Count:
         """Deliver everything, up to the last reply."""
         segment = self._connected()
-        for one in sets:
-            places = self._places(one, segment)
-            self._pace(one)
-            self._wait_for_room(one, places)
-            self._deliver(one, places, segment)
+        for data_set in sets:
+            places = self._places(data_set, segment)
+            self._pace(data_set)
+            self._wait_for_room(data_set, places)
+            self._deliver(data_set, places, segment)
         while self._outstanding:
             self._wait_for_reply()
         return self.count
@@ -88,7 +88,7 @@ class Redelivery:
                 " zvmlab cp 'MONITOR SAMPLE STOP' 'MONITOR EVENT STOP'"
             )
         segments = self.control.execute("query-segments")["segments"]
-        found = next(one for one in segments if one["name"] == monitor["segment"])
+        found = next(segment for segment in segments if segment["name"] == monitor["segment"])
         return _Segment(found["name"], found["start"], found["end"])
 
     def _users(self) -> list[dict[str, Any]]:
@@ -97,20 +97,24 @@ class Redelivery:
             raise ZvmlabError(f"no reader is left; {self.count.sets} sets were delivered")
         return users
 
-    def _places(self, one: Recorded, segment: _Segment) -> list[range]:
+    def _places(self, recording: Recorded, segment: _Segment) -> list[range]:
         """The ranges of its records and of its control area behind them."""
-        places = [range(part.mce.start, part.mce.end + 1) for part in one.parts]
+        places = [range(part.mce.start, part.mce.end + 1) for part in recording.parts]
         for number, place in enumerate(places, 1):
             if place.start < segment.start or place.stop - 1 > segment.end:
                 pages = f"{place.start // FRAME_SIZE:X}-{(place.stop - 1) // FRAME_SIZE:X}"
                 raise UsageError(
-                    f"element {number} of set {one.number} lies in pages {pages}, {segment.name}"
+                    f"element {number} of set {recording.number} lies in pages {pages}, {segment.name}"
                     f" has {segment.start // FRAME_SIZE:X}-{segment.end // FRAME_SIZE:X};"
                     " start the guest with a --segment that has them"
                 )
         size = len(places) * MCE_SIZE
-        area = range(one.control, one.control + size)
-        if one.control < segment.start or area.stop - 1 > segment.end or _meet([area], places):
+        area = range(recording.control, recording.control + size)
+        if (
+            recording.control < segment.start
+            or area.stop - 1 > segment.end
+            or _meet([area], places)
+        ):
             area = self._free(size, places, segment)
         return [*places, area]
 
@@ -130,9 +134,9 @@ class Redelivery:
                 return self._free(size, places, segment)
         return range(at, at + size)
 
-    def _pace(self, one: Recorded) -> None:
+    def _pace(self, recording: Recorded) -> None:
         """Wait until it is the set's time."""
-        tod = one.tod
+        tod = recording.tod
         if self.speed is None or tod == 0:
             return
         if self._clock is None:
@@ -149,13 +153,13 @@ class Redelivery:
             self._users()
         self._clock = (due, max(tod, before))
 
-    def _wait_for_room(self, one: Recorded, places: list[range]) -> None:
+    def _wait_for_room(self, recording: Recorded, places: list[range]) -> None:
         while True:
             most = min(user["limit"] for user in self._users())
             taken = [place for each in self._outstanding.values() for place in each]
             if len(self._outstanding) < most and not _meet(places, taken):
                 return
-            self._wait_for_reply(f"room for set {one.number}")
+            self._wait_for_reply(f"room for set {recording.number}")
 
     def _wait_for_reply(self, purpose: str = "the last replies") -> None:
         """Until a set is given back."""
@@ -192,24 +196,24 @@ class Redelivery:
                 data=data[at : at + WRITE_SIZE],
             )
 
-    def _deliver(self, one: Recorded, places: list[range], segment: _Segment) -> None:
+    def _deliver(self, recording: Recorded, places: list[range], segment: _Segment) -> None:
         area = places[-1]
-        for part in one.parts:
+        for part in recording.parts:
             self._write(segment, part.mce.start, part.data)
             self.count.size += len(part.data)
-        self._write(segment, area.start, b"".join(part.mce.encode() for part in one.parts))
+        self._write(segment, area.start, b"".join(part.mce.encode() for part in recording.parts))
         self.control.forget_events("monitor-replied")
         try:
             answer = self.control.execute(
                 "monitor-raw",
-                kind="event" if one.parts[0].mce.type == EVENT else "sample",
+                kind="event" if recording.parts[0].mce.type == EVENT else "sample",
                 **{"mca-start": area.start, "mca-end": area.stop - 1},
             )
         except ControlError:
             self._users()  # the last one may have gone a moment ago
             raise
         if answer["fate"] != "delivered":
-            raise ZvmlabError(f"set {one.number} was not delivered: {answer['fate']}")
+            raise ZvmlabError(f"set {recording.number} was not delivered: {answer['fate']}")
         self._outstanding[answer["set"]] = places
         self.count.sets += 1
 

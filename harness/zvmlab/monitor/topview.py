@@ -95,13 +95,15 @@ class View:
         return made
 
     def _users(self, line: Mapping[str, Any]) -> Table:
-        users = sorted(line["users"], key=lambda one: (-one["seconds"], one["user"]))
-        rows = [(one["user"], f"{one['seconds']:.2f}", one["seconds"]) for one in users]
+        users = sorted(line["users"], key=lambda user: (-user["seconds"], user["user"]))
+        rows = [(user["user"], f"{user['seconds']:.2f}", user["seconds"]) for user in users]
         return self._ranking("user", "CPU s", rows)
 
     def _devices(self, line: Mapping[str, Any]) -> Table:
-        devices = sorted(line["devices"], key=lambda one: (-one["starts"], one["device"]))
-        rows = [(one["device"], f"{one['starts']:.1f}", one["starts"]) for one in devices]
+        devices = sorted(line["devices"], key=lambda device: (-device["starts"], device["device"]))
+        rows = [
+            (device["device"], f"{device['starts']:.1f}", device["starts"]) for device in devices
+        ]
         return self._ranking("device", "I/Os/s", rows)
 
     def _ranking(self, what: str, unit: str, rows: list[tuple[str, str, float]]) -> Table:

@@ -267,13 +267,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     @functools.wraps(test)
     def judged(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pylint: disable=unused-variable
-        for one in bystanders:
-            one.begin()
+        for bystander in bystanders:
+            bystander.begin()
         result = test(*args, **kwargs)
         for guest in guests_of(pyfuncitem):
             guest.settle()
-        for one in bystanders:
-            one.check()
+        for bystander in bystanders:
+            bystander.check()
         return result
 
     pyfuncitem.obj = judged

@@ -150,4 +150,4 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
 
 
 def _are_names(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)

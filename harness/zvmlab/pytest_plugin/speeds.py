@@ -144,8 +144,8 @@ def load(path: Path) -> Speeds:
     if default.kernels is None or default.drivers is None:
         raise UsageError(f"speeds {path}: default needs kernels and drivers")
     rules = [
-        _named(f"speeds {path}: rule {number}", one)
-        for number, one in enumerate(table.get("rule", []), 1)
+        _named(f"speeds {path}: rule {number}", rule)
+        for number, rule in enumerate(table.get("rule", []), 1)
     ]
     return Speeds(
         path,
@@ -184,7 +184,7 @@ def _named(where: str, table: Any) -> Rule:
     why, tests = own.pop("why", None), own.pop("tests", None)
     if not isinstance(why, str) or not why:
         raise UsageError(f"{where} needs why, the reason")
-    if not isinstance(tests, list) or not tests or not all(isinstance(one, str) for one in tests):
+    if not isinstance(tests, list) or not tests or not all(isinstance(test, str) for test in tests):
         raise UsageError(f"{where} ({why}) needs tests, a list of FILE or FILE::FUNCTION")
     if not own:
         raise UsageError(f"{where} ({why}) says nothing of its tests ({', '.join(_FIELDS)})")
@@ -323,25 +323,25 @@ class _Short:
 
     def _left_of(self, name: str, group: Sequence[_Chosen]) -> Iterator[tuple[_Chosen, str]]:
         """*group*: one test in one emulator, on all kernels, with all drivers."""
-        kernels = list(dict.fromkeys(one.kernel for one in group))
-        others = list(dict.fromkeys(one.driver for one in group))
+        kernels = list(dict.fromkeys(case.kernel for case in group))
+        others = list(dict.fromkeys(case.driver for case in group))
         turn = zlib.crc32(name.encode())
-        for one in group:
-            rule = one.rule
-            if rule.left or one.item.get_closest_marker(FULL) is not None:
-                yield one, LONG
+        for case in group:
+            rule = case.rule
+            if rule.left or case.item.get_closest_marker(FULL) is not None:
+                yield case, LONG
                 continue
-            if self._represents(one) and not rule.representative:
-                yield one, EMULATOR
+            if self._represents(case) and not rule.representative:
+                yield case, EMULATOR
                 continue
-            first = one.item.get_closest_marker(backend_choice.FIRST_KERNEL) is not None
+            first = case.item.get_closest_marker(backend_choice.FIRST_KERNEL) is not None
             how = FIRST if first else rule.kernels
-            at = kernels.index(one.kernel), others.index(one.driver)
+            at = kernels.index(case.kernel), others.index(case.driver)
             sizes = len(kernels), len(others)
             if not _takes_kernel(how, rule.drivers, at, sizes, turn):
-                yield one, KERNEL
+                yield case, KERNEL
             elif not _takes_driver(how, rule.drivers, at, sizes, turn):
-                yield one, DRIVER
+                yield case, DRIVER
 
     def _over_budget(self, taken: Sequence[_Chosen]) -> dict[pytest.Item, str]:
         """Those of *taken* that cost too much, with the reason.
@@ -371,9 +371,9 @@ class _Short:
         """The test's rows, and its file."""
         return {self._names(item)[0], *rows_of(item)}
 
-    def _represents(self, one: _Chosen) -> bool:
+    def _represents(self, other: _Chosen) -> bool:
         part = backend_choice.represented(self._config)
-        return part is not None and one.backend == part
+        return part is not None and other.backend == part
 
     def _idle(self, chosen: Sequence[_Chosen]) -> Iterator[str]:
         """A sentence for each name of a rule that takes into another emulator what is never there."""
@@ -521,21 +521,21 @@ def _driver(driver: str | None) -> str | None:
 def to_json(left: Mapping[Left, int]) -> list[dict[str, Any]]:
     """Plain data; from_json() gives it back."""
     return [
-        {**one._asdict(), "rows": list(one.rows), "tests": left[one]}
-        for one in sorted(left, key=str)
+        {**key._asdict(), "rows": list(key.rows), "tests": left[key]}
+        for key in sorted(left, key=str)
     ]
 
 
 def from_json(data: Iterable[Mapping[str, Any]]) -> dict[Left, int]:
     """The inverse of to_json()."""
     found: dict[Left, int] = {}
-    for one in data:
+    for entry in data:
         kernel, driver, backend = (
-            None if one[name] is None else str(one[name])
+            None if entry[name] is None else str(entry[name])
             for name in ("kernel", "driver", "backend")
         )
-        key = Left(tuple(map(str, one["rows"])), kernel, driver, backend, str(one["why"]))
-        found[key] = int(one["tests"])
+        key = Left(tuple(map(str, entry["rows"])), kernel, driver, backend, str(entry["why"]))
+        found[key] = int(entry["tests"])
     return found
 
 

@@ -56,9 +56,9 @@ def _sample(context: Context) -> list[list[object]]:
     known = len(context.stored_sets())
     context.control.execute("monitor-tick")
     found: list[list[object]] = []
-    for one in context.stored_sets()[known:]:
+    for data_set in context.stored_sets()[known:]:
         try:
-            records = [record for part in one.parts() for record in part.records()]
+            records = [record for part in data_set.parts() for record in part.records()]
         except BadStream as error:
             # A fault has changed what CP has stored.
             return [[str(error)]]

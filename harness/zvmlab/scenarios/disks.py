@@ -28,9 +28,9 @@ def _set(context: Context, attribute: str, value: str) -> str | None:
 def _loaded(context: Context) -> str | None:
     """How the guest has loaded the segment, as CP reports it."""
     segments = context.control.execute("query-segments")["segments"]
-    for one in segments:
-        if one["name"] == _SEGMENT and one["loaded"]:
-            return "exclusive" if one["exclusive"] else "shared"
+    for segment in segments:
+        if segment["name"] == _SEGMENT and segment["loaded"]:
+            return "exclusive" if segment["exclusive"] else "shared"
     return None
 
 
