@@ -41,21 +41,27 @@ KINDS = pytest.mark.parametrize("kind", [STREAM, SEQPACKET], ids=["stream", "seq
 
 
 @pytest.fixture
-def worker(warm_guest: Guest, built_module: Callable[..., Path]) -> Iterator[Worker]:
-    """The module is loaded; when the test is over, no socket of AF_IUCV is left."""
+def pairs(warm_guest: Guest, built_module: Callable[..., Path]) -> Iterator[Guest]:
+    """The module is loaded."""
     warm_guest.agent.write_file(MODULE, built_module(SOURCE).read_bytes(), 0o600)
     assert warm_guest.agent.insmod(MODULE).errno == 0
-    before = sockets(warm_guest)
-    yield warm_guest.agent.worker("sockets")
-    wait_until(lambda: sockets(warm_guest) == before, "as many sockets as before")
+    yield warm_guest
     warm_guest.agent.rmmod("hspair").check()
 
 
+@pytest.fixture
+def worker(pairs: Guest) -> Iterator[Worker]:
+    """When the test is over, no socket of AF_IUCV is left."""
+    before = sockets(pairs)
+    yield pairs.agent.worker("sockets")
+    wait_until(
+        lambda: sockets(pairs) == before, f"{before} sockets as before", lambda: sockets(pairs)
+    )
+
+
 def sockets(guest: Guest) -> int:
-    """How many sockets of AF_IUCV the kernel has."""
-    lines = guest.agent.read_file("/proc/net/protocols").decode().splitlines()
-    (line,) = [line.split() for line in lines if line.startswith("AF_IUCV ")]
-    return int(line[2])
+    """How often the module is in use: each socket that it has made counts."""
+    return int(guest.agent.read_file("/sys/module/af_iucv/refcnt"))
 
 
 @contextmanager
@@ -95,8 +101,9 @@ def test_data_pass_both_ways(worker: Worker, kind: int) -> None:
 
 
 @pytest.mark.requirement("I7")
-def test_connections_beyond_the_backlog_are_refused(worker: Worker) -> None:
-    """Nothing is left of them, and a later one is accepted when there is room again."""
+def test_connections_beyond_the_backlog_are_refused(pairs: Guest) -> None:
+    """A later one is accepted when there is room again."""
+    worker = pairs.agent.worker("sockets")
     with bound(worker, BETA, "SERVER") as server, ExitStack() as stack:
         server.listen(1)
         for number in range(2):
@@ -129,10 +136,10 @@ def test_partner_learns_that_a_socket_was_closed(
         client.close()
         assert accepted.recv(100) == b"data"
         assert accepted.recv(100) == b""
-        wait_until(
-            lambda: accepted.try_send(b"x", MSG_DONTWAIT | MSG_EOR).errno == errno.ENOTCONN,
-            "the partner's end",
-        )
+        # This goes the same way after it, and is answered.
+        with bound(worker, ALPHA, "LATER") as later:
+            assert later.try_connect(BETA, "NOBODY").errno == errno.ECONNREFUSED
+        assert accepted.try_send(b"x", MSG_DONTWAIT | MSG_EOR).errno == errno.ENOTCONN
         assert accepted.ready(select.POLLIN) == select.POLLIN
 
 
@@ -205,3 +212,18 @@ def test_stream_says_how_much_it_has_sent(worker: Worker) -> None:
         found = accepted.recv(len(data))
         assert data.startswith(found)
         assert said == len(found)
+
+
+@pytest.mark.requirement("I16")
+@pytest.mark.kernel_defect(
+    41, "a connection that is refused leaves a socket", seen=r"5 sockets are left"
+)
+def test_refused_connection_leaves_no_socket(pairs: Guest) -> None:
+    worker = pairs.agent.worker("sockets")
+    before = sockets(pairs)
+    with bound(worker, BETA, "SILENT"):
+        for _ in range(5):
+            with bound(worker, ALPHA, "CLIENT") as refused:
+                assert refused.try_connect(BETA, "SILENT").errno == errno.ECONNREFUSED
+    left = sockets(pairs) - before
+    assert left == 0, f"{left} sockets are left"
