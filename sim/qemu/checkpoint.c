@@ -207,6 +207,7 @@ static void reset_devices(ZvmlabCp *s)
 {
 	CPUState *cs;
 
+	zvmlab_end_holds(s);
 	cpu_synchronize_all_states();
 	CPU_FOREACH(cs) {
 		run_on_cpu(cs, reset_cpu, RUN_ON_CPU_NULL);

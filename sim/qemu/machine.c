@@ -111,6 +111,7 @@ void zvmlab_reset(void)
 	 * pages slow: the next kernel would unpack itself for minutes.
 	 */
 	queue_tb_flush(first_cpu);
+	zvmlab_end_holds(s);
 	cp_reset(s->port.cp);
 	s->ipled = runstate_is_running();
 	if (s->ipled)
@@ -119,6 +120,8 @@ void zvmlab_reset(void)
 
 void zvmlab_reset_cpu(const CPUS390XState *env)
 {
-	if (zvmlab_cp)
-		cp_reset_cpu(zvmlab_cp->port.cp, env->core_id);
+	if (!zvmlab_cp)
+		return;
+	zvmlab_cpu_is_reset(zvmlab_cp, env->core_id);
+	cp_reset_cpu(zvmlab_cp->port.cp, env->core_id);
 }

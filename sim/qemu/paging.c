@@ -57,7 +57,8 @@ void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra)
 
 bool zvmlab_held(const CPUS390XState *env)
 {
-	return zvmlab_cp && qatomic_read(&zvmlab_cp->held[env->core_id]);
+	return zvmlab_cp && (qatomic_read(&zvmlab_cp->held[env->core_id]) ||
+			     qatomic_read(&zvmlab_cp->stopped[env->core_id]));
 }
 
 bool zvmlab_take_external(CPUS390XState *env, LowCore *lowcore)

@@ -39,6 +39,7 @@ struct ZvmlabCp {
 
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1, or ZVMLAB_OUT */
 	bool held[CP_MAX_CPUS];	/* cp_page_held(); for has_work, without the BQL */
+	bool stopped[CP_MAX_CPUS];	/* by a hold (hold.c); likewise */
 
 	Notifier machine_done, exit;
 	VMChangeStateEntry *state_change;
@@ -65,6 +66,13 @@ void zvmlab_machine_is_held(void *opaque);
 
 /* The property by which the guest's clocks jump over time that its CPUs wait. */
 void zvmlab_add_pass_time(ObjectClass *oc);
+
+/* The properties by which a CPU is held at a function of the kernel. */
+void zvmlab_add_holds(ObjectClass *oc);
+/* End them all: the kernel is another one, or stands elsewhere. */
+void zvmlab_end_holds(ZvmlabCp *s);
+/* A CPU is as new: what it was held at is over. */
+void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu);
 
 /* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
 void zvmlab_state_register(ZvmlabCp *s);

@@ -73,6 +73,9 @@ const char *zvmlab_state_refused(const ZvmlabCp *s)
 		return "a client and the machine take turns (lockstep)";
 	if (flic()->pending & ~FLIC_PENDING_SERVICE)
 		return "an interruption of a device is pending";
+	for (unsigned int i = 0; i < cp_config_of(s->port.cp)->cpus; i++)
+		if (qatomic_read(&s->stopped[i]))
+			return "a CPU is held at a function";
 	return NULL;
 }
 

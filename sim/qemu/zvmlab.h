@@ -42,6 +42,9 @@ bool zvmlab_take_external(CPUS390XState *env, struct LowCore *lowcore);
  */
 void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra);
 
+/* Is there a hold that a CPU may have to stop for at this virtual address?  Asked when it is translated. */
+bool zvmlab_may_stop_at(uint64_t place);
+
 /* Does this CPU wait, whatever is pending? */
 bool zvmlab_held(const CPUS390XState *env);
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from zvmlab.agent.calls import AT_FDCWD, Out, path_bytes
 from zvmlab.agent.channel import Channel, Stream
@@ -105,8 +105,21 @@ class Agent(Worker):
 
     def keep_on(self, worker: Worker, *cpus: int) -> None:
         """Let that thread, and the programs that it starts, run on these CPUs (below 64) only."""
+        self._set_affinity(worker, 0, cpus)
+        worker.is_kept = True
+
+    def answer_on(self, *cpus: int) -> None:
+        """The same for the agent's main thread, which hands requests over and starts all others.
+
+        Also for its worker number 0, unless it has been kept elsewhere.
+        """
+        self._set_affinity(self, self.info.pid, cpus)
+        if not self.is_kept:
+            self._set_affinity(self, 0, cpus)
+
+    def _set_affinity(self, worker: Worker, thread: int, cpus: Sequence[int]) -> None:
         mask = self.pack("Q", sum(1 << cpu for cpu in cpus))
-        worker.call(Call.SCHED_SETAFFINITY, 0, len(mask), mask).check()
+        worker.call(Call.SCHED_SETAFFINITY, thread, len(mask), mask).check()
 
     def power(self, what: Power, flags: int = _ALL_FLAGS) -> None:
         """Stop or restart the machine; the connection ends.

@@ -153,6 +153,7 @@ class Worker(Calls[CallResult]):
         self._channel = channel
         self.number = number
         self.timeout = timeout
+        self.is_kept = False  # on some CPUs: Agent.keep_on()
 
     def start(
         self,

@@ -54,7 +54,9 @@ from zvmlab.guest.run_dir import RunDir, cannot_write
 
 if TYPE_CHECKING:
     from zvmlab.cp.faults import ArmedFault
+    from zvmlab.guest.hold import Hold
     from zvmlab.guest.lockstep import Lockstep
+    from zvmlab.guest.symbols import Symbols
 
 _T = TypeVar("_T")
 
@@ -184,6 +186,8 @@ class Guest:
         self._checkpoint: Path | None = None
         self._resting = False
         self._log = KernelLog()
+        self._symbols: Symbols | None = None
+        self._holds: list[Hold] = []
         self._jumps = False
         self._settled: int | None = None
         self._waits_ended = False
@@ -476,6 +480,37 @@ class Guest:
                 pending.done_within(limit.left())
         return pending.result(_REPLY_SECONDS)
 
+    def hold(
+        self, function: str, cpu: int | None = None, nth: int = 1, where: str = "entry"
+    ) -> Hold:
+        """From now on: the CPU that calls this function of the kernel for the nth time is held there.
+
+        *cpu*: only that CPU, and its calls; *where*: in front of the function's first instruction
+        ("entry"), or behind its call ("return").  MODULE:FUNCTION if several have one, and
+        FUNCTION+OFFSET for an instruction within it.  The guest's other CPUs and CP go on, and
+        the agent answers on them from now on.  It is over after its release(), and when the guest
+        is put back.
+        """
+        from zvmlab.guest.hold import Hold, check_hold
+        from zvmlab.guest.symbols import Symbols
+
+        if qmp_of(self.machine) is None:
+            raise UsageError(f"a guest in {self.config.backend} cannot hold a CPU; QEMU can")
+        if self._lockstep is not None:
+            raise UsageError(
+                "a deterministic guest runs between two events of CP only, and no CPU of it can be held"
+            )
+        check_hold(function, self.config.cpus, cpu, nth, where)
+        if self._symbols is None:
+            self._symbols = Symbols(self.artifacts.kernel, self.agent)
+        address = self._symbols.find(function)
+        # A thread that is to wake on the CPU that is held would wait, too.
+        free = [n for n in range(self.config.cpus) if n != cpu]
+        self.agent.answer_on(*(free if cpu is not None else [0]))
+        hold = Hold(self, function, address, cpu, nth, where)
+        self._holds.append(hold)
+        return hold
+
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
         seconds = self.config.boot_seconds * self._slowness
@@ -490,6 +525,8 @@ class Guest:
             info = None if known is None else known.info
             self._agent = Agent(stream, info=info, check_runs=self.emulator.check_runs)
             self._log = KernelLog(0 if known is None else known.log)
+            self._symbols = None
+            self._holds.clear()
         except Timeout as error:
             self.emulator.check_runs()
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
@@ -578,7 +615,8 @@ class Guest:
     def end(self) -> None:
         """settle(), then stop(): raise if the guest has had a crash at any time.
 
-        CPUs that are held go on for that, and an emulator may not die while it is stopped.
+        CPUs that are stopped, or held, go on for that, and an emulator may not die while it is
+        stopped.
         """
         try:
             self._go_on_to_answer()
@@ -591,9 +629,11 @@ class Guest:
         self.check()
 
     def _go_on_to_answer(self) -> None:
-        if self.alive and self.stage is Stage.READY and not self.can_answer:
-            with contextlib.suppress(EmulatorError, Timeout):  # settle() says why
+        with contextlib.suppress(EmulatorError, Timeout):  # settle() says why
+            if self.alive and self.stage is Stage.READY and not self.can_answer:
                 self.machine.go_on()
+            while self._holds:
+                self._holds.pop().release()
 
     def settle(self) -> None:
         """Give what is on its way a moment, and raise if it is a crash: check() with patience.

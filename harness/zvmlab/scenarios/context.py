@@ -36,6 +36,7 @@ from zvmlab.cp.control import ControlError
 from zvmlab.guest.names import DRIVER
 from zvmlab.guest.config import BACKENDS, GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.hold import Hold
 from zvmlab.mondata.records import SAMPLE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, READ_SIZE, Capture, CapturedSet, deliver
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_log
@@ -46,6 +47,8 @@ STEP_SECONDS = 10.0
 _STUCK_SECONDS = 3.0
 PATIENCE = 60.0
 """How long the other side waits for what the guest does, unless a fault may have prevented it."""
+HELD_CPU = 1
+"""Where Context.hold() has the thread: the agent's connection is served by CPU 0."""
 _WORKER = "scenario"
 SERVICE = "*MONITOR"
 """Whom a scenario is about unless it says otherwise."""
@@ -130,6 +133,23 @@ class Context:
     def note(self, what: str, **result: Any) -> None:
         """Add a step of the scenario's own; values must be JSON's and the same in each run."""
         self.steps.append(Step(what, result))
+
+    def hold(self, function: str, nth: int = 1, where: str = "entry") -> Hold:
+        """Have the scenario's thread held at a function of the kernel (Guest.hold); needs two CPUs.
+
+        The thread runs on CPU 1 from now on, where its calls are counted.
+        """
+        self.guest.agent.keep_on(self.worker, HELD_CPU)
+        return self.guest.hold(function, HELD_CPU, nth, where)
+
+    def await_hold(self, hold: Hold) -> None:
+        """Note whether the thread comes to where it is held, as long as the other side is patient."""
+        try:
+            hold.wait(self.patience)
+            reached = True
+        except Timeout:
+            reached = False
+        self.note("hold", function=hold.function, where=hold.where, reached=reached)
 
     def load(self, params: str = "") -> None:
         """Load the driver, with parameters of the scenario's own besides."""

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""The functions of a module's file, held against what binutils say of it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.guest.symbols import functions_of
+
+CC = "s390x-linux-gnu-gcc"
+SOURCE = """
+int seen;
+static int __attribute__((noinline, section(".init.text"))) begin(int a) { return a + seen; }
+static int __attribute__((noinline)) inner(int a) { return a * 3 + seen; }
+int outer(int a) { return inner(a) + begin(a); }
+extern int elsewhere(int);
+int last(int a) { return elsewhere(a); }
+"""
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An object file with functions in two sections, as a module has them."""
+    folder = tmp_path_factory.mktemp("symbols")
+    (folder / "m.c").write_text(SOURCE, encoding="ascii")
+    command = [CC, "-O1", "-c", "-o", "m.ko", "m.c"]
+    subprocess.run(command, cwd=folder, check=True, timeout=120)
+    return folder / "m.ko"
+
+
+def test_functions_are_those_that_binutils_list(module: Path) -> None:
+    found = subprocess.run(
+        ["s390x-linux-gnu-objdump", "--syms", str(module)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    line = re.compile(r"([0-9a-f]+) .{5} F (\S+)\t[0-9a-f]+ (\S+)")
+    wanted = {m[3]: (m[2], int(m[1], 16)) for m in map(line.match, found.stdout.splitlines()) if m}
+    # At -O1 gcc may put a copy of a static function under another name; none of these has one.
+    assert set(wanted) == {"begin", "inner", "outer", "last"}
+    assert functions_of(module.read_bytes()) == wanted
+    assert {section for section, _ in wanted.values()} == {".text", ".init.text"}
+
+
+@pytest.mark.parametrize("length", [0, 10, 64, 500])
+def test_part_of_a_module_is_no_module(module: Path, length: int) -> None:
+    with pytest.raises(ZvmlabError, match="it is not a module's file"):
+        functions_of(module.read_bytes()[:length])
+
+
+@pytest.mark.parametrize("content", [b"text" * 100, b"\x7fELF" + b"\xff" * 200])
+def test_other_file_is_no_module(content: bytes) -> None:
+    with pytest.raises(ZvmlabError, match="it is not a module's file"):
+        functions_of(content)
