@@ -262,6 +262,11 @@ def test_messages_stay_english(chinese: None, capsys: pytest.CaptureFixture[str]
         ({"LANG": "C", "LC_MESSAGES": "zh_CN.GB18030"}, ["zh_CN.GB18030"]),
         ({"LANG": "de_DE.UTF-8", "LANGUAGE": "zh_CN:de"}, ["zh_CN", "de"]),
         ({"LANG": "zh_CN.UTF-8", "LC_ALL": "", "LANGUAGE": ""}, ["zh_CN.UTF-8"]),
+        ({"LANG": "C.UTF-8"}, []),
+        ({"LANG": "en_US.UTF-8"}, []),
+        ({"LANG": "C.UTF-8", "LANGUAGE": "zh_CN"}, ["zh_CN"]),
+        ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de:en_GB:zh_CN"}, ["de"]),
+        ({"LANG": "enm"}, ["enm"]),
     ],
 )
 def test_languages(environment: dict[str, str], languages: list[str]) -> None:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from zvmlab.base.plain import harmless
 
+TYPE_CHECKING = False  # of typing, which no help needs and takes long to import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 EXIT_PASS = 0

@@ -6,13 +6,12 @@ The help names all of them, and imports none of their modules.
 
 from __future__ import annotations
 
-from typing import NamedTuple
 
-
-class _Command(NamedTuple):
-    module: str
-    """Name in zvmlab.cli; its add_commands() adds the parser."""
-    text: str
+class _Command:
+    def __init__(self, module: str, text: str) -> None:
+        self.module = module
+        """Name in zvmlab.cli; its add_commands() adds the parser."""
+        self.text = text
 
 
 GROUPS = {

@@ -13,9 +13,6 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from types import FrameType
-from typing import Any, cast
 
 from zvmlab.base.version import VERSION_LINE
 from zvmlab.base.errors import (
@@ -31,6 +28,12 @@ from zvmlab.base.plain import harmless
 from zvmlab.cli.commands import COMMANDS, HEADINGS
 from zvmlab.cli.say import say
 from zvmlab.cli.translate import HelpParser
+
+TYPE_CHECKING = False  # as in zvmlab.base.errors
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+    from typing import Any
 
 _EPILOG = """\
 examples:
@@ -110,7 +113,7 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     for module in dict.fromkeys(command.module for _, command in chosen):
         importlib.import_module(f"zvmlab.cli.{module}").add_commands(commands)
     known = set(commands.choices)
-    commands._parser_class = cast(Any, _Unread)
+    commands._parser_class = _Unread  # type: ignore[assignment]
     for name, command in COMMANDS.items():
         if name not in known:
             commands.add_parser(name, help=command.text)

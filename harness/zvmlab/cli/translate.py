@@ -14,13 +14,15 @@ import argparse
 import functools
 import gettext
 import os
+import re
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
 
+TYPE_CHECKING = False  # as in zvmlab.base.errors
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import Any
 
 DOMAIN = "zvmlab"
 USAGE = "usage: "
@@ -30,15 +32,23 @@ _BEGIN_NO_LINE = frozenset(
     "\u3002\u3001\uff0c\uff1b\uff1a\uff1f\uff01\uff09\u300b\u300d\u300f\u201d\u2019\u2026%,.;:?!)]}"
 )
 _END_NO_LINE = frozenset("\uff08\u300a\u300c\u300e\u201c\u2018([{")
+_ENGLISH = ("en", "C", "POSIX")
+# argparse looks for a catalogue of its own, for each text anew; there is none for it.
+argparse._ = lambda text: text  # type: ignore[attr-defined]
 
 
 def languages(environment: Mapping[str, str]) -> list[str]:
-    """The languages that the user asks for, by the rules of the C library; none in the locale C."""
+    """The languages that the user asks for, by the rules of the C library.
+
+    None in the locale C, and none after English, which all texts are in.
+    """
     names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     locale = next((name for name in names if name), "C")
     if locale in ("C", "POSIX"):
         return []
-    return [name for name in environment.get("LANGUAGE", "").split(":") if name] or [locale]
+    wanted = [name for name in environment.get("LANGUAGE", "").split(":") if name] or [locale]
+    english = [at for at, name in enumerate(wanted) if re.split("[_.@]", name)[0] in _ENGLISH]
+    return wanted[: english[0]] if english else wanted
 
 
 def folders(tree: Path | None = None) -> Iterator[Path]:
@@ -128,7 +138,7 @@ class HelpParser(argparse.ArgumentParser):
         return super().format_help()
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        bases = [cast(type, self.formatter_class)]
+        bases: list[Any] = [self.formatter_class]
         members: dict[str, object] = {}
         if isinstance(self._catalogue, gettext.GNUTranslations):
             bases.insert(0, _Wide)
