@@ -310,6 +310,88 @@ def test_a_stranger_in_our_cache_is_refused(
             cache_root()
 
 
+def _looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The caches that are looked at from now on, whose last change is long ago."""
+    looked: list[Path] = []
+
+    def look(root: Path) -> tuple[str, str] | None:
+        looked.append(root)
+        return trust.first_objection(root)
+
+    monkeypatch.setattr(cache, "first_objection", look)
+    monkeypatch.setattr(cache, "is_settled", lambda found, now: True)
+    return looked
+
+
+def test_a_cache_is_looked_at_once_for_each_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _Builder().artifact()
+    looked = _looks(monkeypatch)
+
+    def looks() -> int:
+        looked.clear()
+        _new_process()
+        cache_root()
+        return len(looked)
+
+    looks()  # which adds the note
+    assert [looks() for _ in range(3)] == [1, 0, 0]
+    (tmp_path / "cache" / "thing-1").mkdir()
+    assert [looks() for _ in range(2)] == [1, 0]
+    monkeypatch.setenv("SUDO_UID", "4711")
+    assert looks() == 1
+
+
+def test_only_a_cache_without_strangers_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note that others could have written is not believed."""
+    _Builder().artifact()
+    looked = _looks(monkeypatch)
+    for _ in range(3):
+        _new_process()
+        cache_root()
+    assert len(looked) == 2
+    note = tmp_path / "cache" / f".looked.{os.geteuid()}"
+    note.chmod(0o666)
+    _new_process()
+    with pytest.raises(CannotRun, match=rf"{note}, in zvmlab's cache, can be written to by others"):
+        cache_root()
+    note.chmod(0o644)
+    (tmp_path / "cache" / "thing-1").mkdir()
+    (tmp_path / "cache" / "thing-1").chmod(0o777)
+    for _ in range(3):
+        _new_process()
+        with pytest.raises(CannotRun, match="thing-1, in zvmlab's cache, can be written to by"):
+            cache_root()
+
+
+def test_a_time_that_may_not_tell_is_not_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change within the same step of the file system's clock would go unseen."""
+    _Builder().artifact()
+    looked = _looks(monkeypatch)
+    monkeypatch.setattr(cache, "is_settled", lambda found, now: False)
+    for _ in range(3):
+        _new_process()
+        cache_root()
+    assert len(looked) == 3
+
+
+def test_an_entry_that_others_could_write_to_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mode was changed after the cache was looked at."""
+    builder = _Builder()
+    artifact = builder.artifact()
+    _looks(monkeypatch)
+    for _ in range(2):
+        _new_process()
+        cache_root()
+    artifact.parents[1].chmod(0o777)
+    _new_process()
+    assert builder.artifact() == artifact and builder.calls == 2
+    assert not artifact.parents[1].stat().st_mode & 0o022
+
+
 @pytest.mark.parametrize("what", ("owner", "mode"))
 def test_a_file_that_others_could_write_is_made_again(
     what: str, monkeypatch: pytest.MonkeyPatch

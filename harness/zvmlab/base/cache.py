@@ -19,6 +19,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
@@ -26,6 +27,7 @@ from typing import TextIO
 from zvmlab.base import manifest, shipped
 from zvmlab.base.errors import CannotRun, StepFailed, Timeout, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
+from zvmlab.base.signature import is_settled, signature
 from zvmlab.base.trust import first_objection, keep_others_out, objection
 
 # Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
@@ -90,11 +92,43 @@ def _check_trust(root: Path) -> None:
             f"the cache {root} {why}, and zvmlab runs programs from there;"
             " set ZVMLAB_CACHE to a folder of your own, or of root's"
         )
-    strange = first_objection(root)
-    if strange is not None:
-        path, why = strange
-        raise CannotRun(f"{path}, in zvmlab's cache, {why}; remove it if it is not yours")
+    _look_at_all(root)
     _trusted.add(root)
+
+
+def _look_at_all(root: Path) -> None:
+    """CannotRun if anything directly in the cache is a stranger's.
+
+    A cache has thousands of entries, so it is noted that all were looked at, and when the folder
+    had last changed: nobody can put anything there, or exchange it, and set that time back.
+    """
+    found = root.stat()
+    state = f"{found.st_dev} {signature(found)} {os.environ.get('SUDO_UID')}"
+    with _note_of(root) as note:
+        if note is not None and note.read() == state:
+            return
+        strange = first_objection(root)
+        if strange is not None:
+            path, why = strange
+            raise CannotRun(f"{path}, in zvmlab's cache, {why}; remove it if it is not yours")
+        if note is not None and is_settled(found, time.time_ns()):
+            note.seek(0)
+            note.truncate()
+            note.write(state)
+
+
+@contextlib.contextmanager
+def _note_of(root: Path) -> Iterator[TextIO | None]:
+    """This user's note about a cache of ours; None if there can be none."""
+    how = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.ExitStack() as stack:
+        note = None
+        # A cache that can only be read has none.
+        with contextlib.suppress(OSError):
+            if is_ours(root):
+                descriptor = os.open(root / f".looked.{os.geteuid()}", how, 0o644)
+                note = stack.enter_context(open(descriptor, "r+", encoding="ascii"))
+        yield note if note is not None and objection(os.fstat(note.fileno())) is None else None
 
 
 def _recognised(path: Path) -> bool:
@@ -257,9 +291,10 @@ def _checked(
 
 
 def usable(final: Path, artifact: str = "", fixed: bool = False) -> bool:
-    """Is the entry there, and as it was when it was made?"""
+    """Is the entry there, as it was when it was made, and can nobody else write to it?"""
     try:
-        return final.is_dir() and _is_whole(final, artifact, fixed)
+        found = final.lstat()
+        return objection(found) is None and final.is_dir() and _is_whole(final, artifact, fixed)
     except FileNotFoundError:  # another process removes it
         return False
 
