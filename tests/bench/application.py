@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import struct
 import time
-from dataclasses import replace
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
@@ -84,7 +83,7 @@ def _pair(guest: Guest, reader: DataSets, swapped: bool) -> dict[str, float]:
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One pair is thrown away, for the emulator to have translated the guest's code."""
-    config = replace(config, modules=("monwriter",))
+    config = config._replace(modules=("monwriter",))
     with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         guest.control.execute("monitor-manual", manual=True)

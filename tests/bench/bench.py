@@ -16,7 +16,6 @@ import platform
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +101,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         return prepare(small, progress)
 
     report["kernel"] = "no guest" if NO_GUEST.issuperset(parts) else artifacts().kernel_version
-    large = replace(small, segments=(driver.SEGMENT,))
+    large = small._replace(segments=(driver.SEGMENT,))
     count = arguments.pairs
     measures: dict[str, Callable[[], list[Benchmark]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),

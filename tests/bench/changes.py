@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from benchmark import Benchmark, Budget, Pairs
@@ -89,9 +88,9 @@ def _sides(config: GuestConfig, progress: Progress) -> Iterator[dict[Build, _Sid
         for build in [(), *COMPARED]:
             emulator = _made(build, progress)
             guest = rest.enter_context(
-                Guest(config, artifacts=replace(artifacts, emulator=emulator))
+                Guest(config, artifacts=artifacts._replace(emulator=emulator))
             )
-            sides[build] = _Side(programs, replace(phases, emulator=emulator), guest)
+            sides[build] = _Side(programs, phases._replace(emulator=emulator), guest)
             rest.enter_context(sides[build].reader)
         yield sides
 

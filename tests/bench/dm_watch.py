@@ -7,7 +7,6 @@ end of the programs are not in it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 
 from benchmark import Benchmark, Budget, Pairs, both
 from guest_program import guest_program, number
@@ -84,8 +83,7 @@ def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One guest, one region; one pair is thrown away."""
-    config = replace(
-        config,
+    config = config._replace(
         count_instructions=True,
         modules=("brd", "dm-mod"),
         files={

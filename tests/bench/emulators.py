@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from driver import SMALL_SET, read_sets
@@ -118,7 +118,7 @@ def _paired(first: dict[str, float], second: dict[str, float]) -> dict[str, floa
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """Pairs of starts, then of work; the first of each is thrown away: it makes the checkpoint."""
-    first, second = (replace(config, backend=name) for name in (QEMU, HERCULES))
+    first, second = (config._replace(backend=name) for name in (QEMU, HERCULES))
 
     def starts(swapped: bool) -> dict[str, float]:
         return _paired(

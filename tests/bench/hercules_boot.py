@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from boot import await_init, read_first_set
@@ -54,7 +54,7 @@ def _spent(emulator: Emulator, begun: float) -> Spent:
 
 
 def _cold(config: GuestConfig, artifacts: Artifacts) -> Spent:
-    with Guest(replace(config, cold=True), artifacts=artifacts) as guest:
+    with Guest(config._replace(cold=True), artifacts=artifacts) as guest:
         guest.configure()
         begun = time.monotonic()
         guest.resume()
@@ -88,7 +88,7 @@ def _stock(config: GuestConfig, artifacts: Artifacts) -> Spent:
 
 def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """The checkpoint is made beforehand; that is the boot that is thrown away."""
-    config = replace(small, backend=HERCULES)
+    config = small._replace(backend=HERCULES)
     artifacts = prepare(config, progress)
     _restored(config, artifacts)
 

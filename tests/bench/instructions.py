@@ -7,7 +7,6 @@ the one with fewer instructions that copy as much is the shorter one.
 
 from __future__ import annotations
 
-from dataclasses import replace
 
 from benchmark import Benchmark, Budget, Pairs, both
 from pairs import BUFFER, OURS, PART, SIZES, booted, drain, loaded
@@ -64,6 +63,6 @@ def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """Both drivers in one guest; one pair is thrown away."""
-    with booted(replace(config, count_instructions=True), progress) as guest:
+    with booted(config._replace(count_instructions=True), progress) as guest:
         _pair(guest, False)
         return _benchmarks().repeat(pairs, lambda swapped: _pair(guest, swapped))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from driver import LARGE, MIB, OUTSTANDING, SEGMENT, USER_DOMAIN
@@ -259,7 +259,7 @@ def booted(config: GuestConfig, progress: Progress) -> Iterator[Guest]:
         OURS: driver_module(kernel, progress),
         RAMCHAR: built_module(source, "ramchar.ko", kernel, progress),
     }
-    config = replace(config, files=files, segments=(SEGMENT,))
+    config = config._replace(files=files, segments=(SEGMENT,))
     with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         # Nothing is configured here: the room is for the records.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from benchmark import Benchmark, Budget, Pairs, both
@@ -80,7 +79,7 @@ def _phases(argv: list[str], console: Path) -> dict[str, float]:
 
 def with_program(config: GuestConfig) -> GuestConfig:
     """The guest with the program in its image."""
-    return replace(config, files={PROGRAM: str(guest_program("calls"))})
+    return config._replace(files={PROGRAM: str(guest_program("calls"))})
 
 
 def measured_phases(config: GuestConfig, artifacts: Artifacts) -> dict[str, float]:
@@ -104,7 +103,7 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchma
         ours, stock = both(
             swapped,
             lambda: measured_phases(config, artifacts),
-            lambda: measured_phases(config, replace(artifacts, emulator=STOCK)),
+            lambda: measured_phases(config, artifacts._replace(emulator=STOCK)),
         )
         values: dict[str, float] = {}
         for key in PHASES:

@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def _benchmarks() -> Pairs:
 
 def _starts(config: GuestConfig, artifacts: Artifacts) -> dict[str, float]:
     """A cold start, and the median of several restored ones."""
-    cold = _guest_start(replace(config, cold=True), artifacts)
+    cold = _guest_start(config._replace(cold=True), artifacts)
     restored = [_guest_start(config, artifacts) for _ in range(STARTS)]
     elapsed = sorted(one.elapsed for one in restored)[STARTS // 2]
     cpu = sorted(one.cpu for one in restored)[STARTS // 2]
@@ -129,7 +129,7 @@ def _memory(config: GuestConfig, artifacts: Artifacts) -> float:
 
 def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """The checkpoints are made beforehand."""
-    configs = [replace(small, cpus=cpus) for cpus in CPUS]
+    configs = [small._replace(cpus=cpus) for cpus in CPUS]
     artifacts = prepare(small, progress)
     for config in configs:
         _guest_start(config, artifacts)
@@ -139,7 +139,7 @@ def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Benchmar
             swapped, lambda: _starts(configs[0], artifacts), lambda: _starts(configs[1], artifacts)
         )
         rate = _rate(configs[0], artifacts, BATCH)
-        cold = _rate(replace(configs[0], cold=True), artifacts, COLD_BATCH)
+        cold = _rate(configs[0]._replace(cold=True), artifacts, COLD_BATCH)
         return {
             **one,
             **four,

@@ -8,7 +8,6 @@ guest's clock counts instructions.  Start and end of the programs are not in it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from benchmark import Benchmark, Budget, Pairs, both
 from guest_program import guest_program, number
@@ -63,8 +62,7 @@ def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One guest; one pair is thrown away."""
-    config = replace(
-        config,
+    config = config._replace(
         count_instructions=True,
         files={**tool("taskmon", progress), PROGRAM: guest_program("exit_rate")},
     )

@@ -8,7 +8,6 @@ tests/harness/test_plugin_crashes.py, on a fake emulator.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -36,7 +35,6 @@ pytestmark = [pytest.mark.representative, pytest.mark.timeout(RUN_SECONDS + 40)]
 
 HEAD = """
 import os, signal, time
-from dataclasses import replace
 from pathlib import Path
 import pytest
 from zvmlab.agent.wire import Request, Writer
@@ -76,15 +74,15 @@ def test_panic(made_guest):
     sysrq(made_guest, b"c")
 def test_disabled_wait(guest): load(guest, "kind=disabled-wait")
 def test_disabled_wait_of_one_of_two(guest_config, zvmlab_dir):
-    with Guest(replace(guest_config, cpus=2), zvmlab_dir) as guest:
+    with Guest(guest_config._replace(cpus=2), zvmlab_dir) as guest:
         guest.boot()
         load(guest, "kind=disabled-wait")
 def test_warning_of_a_load_that_still_runs(guest_config, zvmlab_dir):
-    with Guest(replace(guest_config, cpus=2), zvmlab_dir) as guest:
+    with Guest(guest_config._replace(cpus=2), zvmlab_dir) as guest:
         guest.boot()
         load(guest, "kind=warning spin_ms=1000")
 def test_warning_of_a_task_that_still_runs(guest_config, zvmlab_dir):
-    with Guest(replace(guest_config, cpus=2), zvmlab_dir) as guest:
+    with Guest(guest_config._replace(cpus=2), zvmlab_dir) as guest:
         guest.boot()
         loaded(guest, "kind=warning later=1 spin_ms=1000")
 def test_killed(warm_guest): os.kill(warm_guest.emulator.pid, signal.SIGSEGV)
@@ -236,9 +234,7 @@ def loads(guest_config: GuestConfig, zvmlab_backend: str, zvmlab_dir: Path, modu
 
     @contextlib.contextmanager
     def load(parameters: str, words: str = "", **fields: object) -> Iterator[Guest]:
-        config = dataclasses.replace(
-            guest_config, backend=zvmlab_backend, command_line=words, **fields
-        )
+        config = guest_config._replace(backend=zvmlab_backend, command_line=words, **fields)
         with Guest(config, zvmlab_dir) as guest:
             guest.boot()
             guest.agent.write_file(FILE, module.read_bytes(), 0o600)

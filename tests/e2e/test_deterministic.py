@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import time
 from collections.abc import Callable
@@ -52,9 +51,7 @@ def test_two_runs_give_the_same_trace(
     guest_config: GuestConfig, cpus: int, zvmlab_dir: Path
 ) -> None:
     """Time stamps, registers and storage of all records are equal, and all that a program sees."""
-    config = dataclasses.replace(
-        guest_config, cpus=cpus, deterministic=True, trace_data="full", busybox=True
-    )
+    config = guest_config._replace(cpus=cpus, deterministic=True, trace_data="full", busybox=True)
     first, said = traced(config, zvmlab_dir / "first", look)
     second, said_again = traced(config, zvmlab_dir / "second", look_later)
     assert said == said_again
@@ -67,7 +64,7 @@ def test_two_runs_give_the_same_trace(
 @pytest.mark.timeout(300)
 def test_another_input_gives_another_trace(guest_config: GuestConfig, zvmlab_dir: Path) -> None:
     """The comparison above would see one record too many."""
-    config = dataclasses.replace(guest_config, deterministic=True)
+    config = guest_config._replace(deterministic=True)
 
     def asking(guest: Guest, folder: Path) -> bytes:
         assert folder.is_dir()

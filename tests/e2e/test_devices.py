@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import subprocess
 import time
@@ -45,13 +44,9 @@ def disk(zvmlab_dir: Path, zvmlab_backend: str) -> Path:
 def guest_config(guest_config: GuestConfig, disk: Path, zvmlab_backend: str) -> GuestConfig:
     """A guest that has the disk, and what its kernel needs for it."""
     if zvmlab_backend == HERCULES:
-        return dataclasses.replace(
-            guest_config, devices=(f"0120 3390 {disk}",), modules=("dasd_eckd_mod",)
-        )
+        return guest_config._replace(devices=(f"0120 3390 {disk}",), modules=("dasd_eckd_mod",))
     device = f"virtio-blk-ccw,devno=fe.0.0120,file={disk}"
-    return dataclasses.replace(
-        guest_config, devices=(device,), modules=("virtio_blk",), busybox=True
-    )
+    return guest_config._replace(devices=(device,), modules=("virtio_blk",), busybox=True)
 
 
 def wait_for(agent: Agent, path: str) -> None:
@@ -92,7 +87,7 @@ def test_a_disk_of_the_users(guest: Guest, disk: Path, zvmlab_backend: str) -> N
 @pytest.mark.first_kernel
 def test_a_device_that_is_none(guest_config: GuestConfig, zvmlab_dir: Path) -> None:
     """The emulator's own words say what it does not know."""
-    config = dataclasses.replace(guest_config, devices=("virtio-disc-ccw",), modules=())
+    config = guest_config._replace(devices=("virtio-disc-ccw",), modules=())
     with pytest.raises(EmulatorError, match="'virtio-disc-ccw' is not a valid device model"):
         with Guest(config, zvmlab_dir / "none") as guest:
             guest.boot()

@@ -66,7 +66,7 @@ def test_another_cp_is_found(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
     directory = "IUCV ALLOW;IUCV ANY;IUCV *MONITOR MSGLIMIT 100;IUCV *MSG;NAMESAVE MONDCSS"
     other = {"userid": "LINUX002", "directory": directory}
     plain = pair.configs[EMULATORS.index(QEMU)]
-    second = dataclasses.replace(plain, cp={**plain.cp, **other})
+    second = plain._replace(cp={**plain.cp, **other})
     pair = dataclasses.replace(pair, configs=(plain, second), names=("one", "other"))
     plan = Plan(pair, ("boot", "open-close"), zvmlab_dir / "c", 0, SEED)
     done = differ(plan, QUIET)

@@ -7,7 +7,6 @@ kernel does to end is in test_reset.py.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import select
 import signal
@@ -71,7 +70,7 @@ def test_agent_that_never_answers_is_a_timeout(made_guest: Guest) -> None:
 
 
 def test_emulator_that_is_killed_is_no_timeout(made_guest: Guest) -> None:
-    made_guest.config = dataclasses.replace(made_guest.config, boot_seconds=60)
+    made_guest.config = made_guest.config._replace(boot_seconds=60)
     made_guest.resume()
     pid = made_guest.emulator.pid
     began = time.monotonic()

@@ -14,7 +14,6 @@ import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,7 +48,7 @@ def guest_config(zvmlab_kernel: str) -> GuestConfig:
     files = {**tool("taskmon"), **tool("dmmon"), **tool("monread"), **library(HTTP_LIBRARY)}
     files |= debian_program("/sbin/dmsetup")
     config = GuestConfig(kernel=zvmlab_kernel, files=files, busybox=True, cpus=2)
-    return replace(config, modules=(*config.modules, "brd", "dm-mod"))
+    return config._replace(modules=(*config.modules, "brd", "dm-mod"))
 
 
 @pytest.fixture(name="exporting")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,8 +43,7 @@ def workload(tmp_path: Path) -> Config:
 @pytest.fixture
 def guest_config(zvmlab_kernel: str, workload: Config) -> GuestConfig:
     """Guests have monread, and the workload's segment."""
-    return replace(
-        GuestConfig(kernel=zvmlab_kernel, files=tool("monread"), busybox=True),
+    return GuestConfig(kernel=zvmlab_kernel, files=tool("monread"), busybox=True)._replace(
         segments=(cli_workload.segment(workload),),
     )
 

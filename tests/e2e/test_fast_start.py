@@ -71,7 +71,7 @@ def logs(zvmlab_dir: Path) -> Callable[[str], Path]:
 
 
 def _of(config: GuestConfig, kernel: Path) -> GuestConfig:
-    return dataclasses.replace(config, kernel=str(kernel))
+    return config._replace(kernel=str(kernel))
 
 
 def _panel(guest: Guest) -> Panel:
@@ -201,7 +201,7 @@ def test_what_is_restored_is_what_was_saved(
 
 @pytest.fixture
 def two_cpus(config: GuestConfig) -> GuestConfig:
-    return dataclasses.replace(config, cpus=2, busybox=True)
+    return config._replace(cpus=2, busybox=True)
 
 
 def _runs_on(guest: Guest, cpu: int) -> int:
@@ -291,7 +291,7 @@ def test_a_pending_message_is_delivered(
     config: GuestConfig, bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, cpus: str
 ) -> None:
     number = {"one": 1, "most": MAX_CPUS[config.backend]}[cpus]
-    config = dataclasses.replace(_of(config, bare("interrupt")), cpus=number)
+    config = _of(config, bare("interrupt"))._replace(cpus=number)
     found = zvmlab_dir / "saved"
     with Guest(config, logs("first")) as first:
         first.resume()
@@ -406,7 +406,7 @@ def test_a_restored_guest_restarts_and_ends(
 
 @pytest.mark.full
 def test_a_cold_guest_boots(config: GuestConfig, logs: Callable[[str], Path]) -> None:
-    cold = dataclasses.replace(config, cold=True)
+    cold = config._replace(cold=True)
     with Guest(cold, logs("guest")) as guest:
         assert not guest.restore()
         guest.boot()
@@ -990,7 +990,7 @@ def test_guests_that_cannot_be_put_back(
         guest.console.report(Crash("warning", "WARNING: a test"))
         assert guest.expect_crash("warning").line == "WARNING: a test"
         assert not guest.can_go_back
-    cold = dataclasses.replace(GuestConfig(kernel=config.kernel), cold=True)
+    cold = GuestConfig(kernel=config.kernel)._replace(cold=True)
     with Guest(cold, logs("cold")) as guest:
         guest.boot()
         assert not guest.can_go_back

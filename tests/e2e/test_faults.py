@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 from pathlib import Path
@@ -33,14 +32,14 @@ def _without_iucv(guest_config: GuestConfig, zvmlab_dir: Path) -> GuestConfig:
     rules = [{"point": "iucv.query", "kind": "cc", "value": 3}]
     file = zvmlab_dir / "faults.json"
     file.write_text(json.dumps(rules), encoding="utf-8")
-    return dataclasses.replace(guest_config, faults=file)
+    return guest_config._replace(faults=file)
 
 
 def test_a_file_of_rules_takes_iucv_from_the_boot(
     without_iucv: GuestConfig, zvmlab_dir: Path
 ) -> None:
     """A kernel whose QUERY fails has no IUCV: the agent, which needs it, never answers."""
-    with Guest(dataclasses.replace(without_iucv, boot_seconds=60), zvmlab_dir) as guest:
+    with Guest(without_iucv._replace(boot_seconds=60), zvmlab_dir) as guest:
         guest.resume()
         limit = time.monotonic() + 60 * backend_of(guest.config.backend).slowness
         while guest.faults[0].fired == 0 and time.monotonic() < limit:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
@@ -37,7 +36,7 @@ def guest_config(guest_config: GuestConfig) -> GuestConfig:
     # It converts the names of guests from EBCDIC.
     inside = [f"{GCONV}/{name}" for name in ("gconv-modules.cache", "EBCDIC-US.so", "ISO8859-1.so")]
     conversion = {name: debian_root() / name.lstrip("/") for name in inside}
-    return dataclasses.replace(guest_config, files=debian_program(HYPTOP) | conversion)
+    return guest_config._replace(files=debian_program(HYPTOP) | conversion)
 
 
 def screen(guest: Guest, fields: str, pictures: int) -> dict[str, list[str]]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +31,7 @@ def config(guest_config: GuestConfig, zvmlab_driver: str, zvmlab_dir: Path) -> G
     """A guest whose /init loads the driver, says how that went, and powers off for want of IUCV."""
     modules = zvmlab_dir / "modules"
     modules.write_text(f"{MODULE}\n", encoding="ascii")
-    return dataclasses.replace(guest_config, files={"/etc/zvmlab/modules": modules})
+    return guest_config._replace(files={"/etc/zvmlab/modules": modules})
 
 
 def without_cp(arguments: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import hashlib
 import os
@@ -60,7 +59,7 @@ ASKS = "StartWait", "SetupWait"
 def guest_config(guest_config: GuestConfig, zvmlab_kernel: str) -> GuestConfig:
     """A guest with the driver at hand, if its kernel has it."""
     need_module(zvmlab_kernel)
-    return dataclasses.replace(guest_config, modules=(MODULE,), busybox=True)
+    return guest_config._replace(modules=(MODULE,), busybox=True)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 from collections.abc import Iterator
 
@@ -42,7 +41,7 @@ WAITS = "StartWait", "StartWait"
 @pytest.fixture
 def guest_config(guest_config: GuestConfig, zvmlab_kernel: str) -> GuestConfig:
     need_module(zvmlab_kernel)
-    return dataclasses.replace(guest_config, modules=(MODULE,), busybox=True)
+    return guest_config._replace(modules=(MODULE,), busybox=True)
 
 
 @pytest.fixture

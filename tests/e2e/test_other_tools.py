@@ -11,7 +11,6 @@ import json
 import re
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ def guest_config(zvmlab_kernel: str, program: Callable[[str], Path]) -> GuestCon
         files |= debian_program(path, packages=PACKAGES)
     files["/bin/judged"] = program("judged")
     config = GuestConfig(kernel=zvmlab_kernel, modules=MODULES, busybox=True)
-    return replace(config, cpus=2, files=files)
+    return config._replace(cpus=2, files=files)
 
 
 class Beside(Lab):

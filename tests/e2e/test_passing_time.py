@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +38,7 @@ def begin_to_sleep(guest: Guest) -> Pending[BatchResult]:
 def test_a_sleep_takes_the_guests_time_but_not_the_hosts(
     guest_config: GuestConfig, zvmlab_dir: Path, cpus: int
 ) -> None:
-    with Guest(dataclasses.replace(guest_config, cpus=cpus), zvmlab_dir) as guest:
+    with Guest(guest_config._replace(cpus=cpus), zvmlab_dir) as guest:
         guest.boot()
         host, before = time.monotonic(), clock(guest.agent, MONOTONIC)
         wall = clock(guest.agent)
@@ -107,7 +106,7 @@ def test_settling_leaves_what_somebody_else_jumps_over(warm_guest: Guest) -> Non
 
 
 def test_what_runs_is_told_from_what_sleeps(guest_config: GuestConfig, zvmlab_dir: Path) -> None:
-    with Guest(dataclasses.replace(guest_config, busybox=True), zvmlab_dir) as guest:
+    with Guest(guest_config._replace(busybox=True), zvmlab_dir) as guest:
         guest.boot()
         judge = guest.agent.worker("judge")
 
@@ -137,7 +136,7 @@ def test_nothing_is_left_to_pass_when_the_machine_has_stopped(warm_guest: Guest)
 def test_a_guest_whose_instructions_are_counted_waits(
     guest_config: GuestConfig, zvmlab_dir: Path
 ) -> None:
-    config = dataclasses.replace(guest_config, count_instructions=True)
+    config = guest_config._replace(count_instructions=True)
     with Guest(config, zvmlab_dir) as guest:
         guest.start()
         value = {"path": "/objects/cp", "property": "pass", "value": 1}

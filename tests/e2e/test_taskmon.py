@@ -8,7 +8,6 @@ import re
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def taskmon(warm_guest: Guest) -> Taskmon:
 @pytest.fixture
 def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
     """Guests of this file's tests alone have taskmon, and 4 CPUs."""
-    return replace(GuestConfig(kernel=zvmlab_kernel), cpus=4, files=tool("taskmon"))
+    return GuestConfig(kernel=zvmlab_kernel)._replace(cpus=4, files=tool("taskmon"))
 
 
 def _put(guest: Guest, program: Callable[[str], Path], name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +75,7 @@ LOAD = (
 @pytest.fixture
 def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
     """Guests of this file's tests alone have taskmon, and 2 CPUs."""
-    return replace(GuestConfig(kernel=zvmlab_kernel), cpus=2, files=tool("taskmon"))
+    return GuestConfig(kernel=zvmlab_kernel)._replace(cpus=2, files=tool("taskmon"))
 
 
 @pytest.fixture

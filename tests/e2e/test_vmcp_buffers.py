@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 import re
@@ -141,7 +140,7 @@ def guest_config(guest_config: GuestConfig, request: pytest.FixtureRequest) -> G
     """With Debian's vmcp, for the tests of it."""
     if "tool" not in request.node.name:
         return guest_config
-    return dataclasses.replace(guest_config, files=debian_program(TOOL))
+    return guest_config._replace(files=debian_program(TOOL))
 
 
 def tool(agent: Agent, *arguments: str) -> tuple[int | None, str, str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 import random
@@ -47,7 +46,7 @@ def guest_config(guest_config: GuestConfig) -> GuestConfig:
     """A guest with the tool, which converts text from and to EBCDIC."""
     inside = [f"{GCONV}/{name}" for name in ("gconv-modules.cache", "IBM037.so", "ISO8859-1.so")]
     conversion = {name: debian_root() / name.lstrip("/") for name in inside}
-    return dataclasses.replace(guest_config, files=debian_program(TOOL) | conversion)
+    return guest_config._replace(files=debian_program(TOOL) | conversion)
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import deque
 from collections.abc import Iterable
@@ -25,7 +24,7 @@ def event(kind: EventType, path: int, **fields: Any) -> IucvEvent:
 
 
 def result(function: str, path: int = 0, cc: int = 0, code: int = 0, flags: int = 0) -> Result:
-    values: dict[str, Any] = {field.name: 0 for field in dataclasses.fields(Result)}
+    values: dict[str, Any] = dict.fromkeys(Result._fields, 0)
     values |= {"function": function, "path": path, "cc": cc, "code": code, "flags": flags}
     values |= {"rmmsg": bytes(8), "data": b""}
     return Result(**values)

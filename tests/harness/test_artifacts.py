@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +47,7 @@ def test_guests_that_run_the_same_share_it(made: list[GuestConfig], config: Gues
     first = prepare(config)
     others = {"cpus": 4, "cold": True, "name": "x", "segments": (), "trace": False}
     for name, value in others.items():
-        assert prepare(dataclasses.replace(config, **{name: value})) is first
+        assert prepare(config._replace(**{name: value})) is first
     assert made == [config]
 
 
@@ -70,7 +69,7 @@ def test_guests_that_run_something_else_do_not(
     made: list[GuestConfig], config: GuestConfig, change: dict[str, Any]
 ) -> None:
     prepare(config)
-    prepare(dataclasses.replace(config, **change))
+    prepare(config._replace(**change))
     assert len(made) == 2
 
 

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -71,7 +69,7 @@ def _as_machine(machine: _Machine) -> Machine:
 @pytest.mark.parametrize(
     ("config", "reason"),
     [
-        (replace(CONFIG, cold=True), "its configuration asks for a cold boot"),
+        (CONFIG._replace(cold=True), "its configuration asks for a cold boot"),
         (GuestConfig(cold=True), "its configuration asks for a cold boot"),
         (
             GuestConfig(count_instructions=True),
@@ -83,15 +81,15 @@ def _as_machine(machine: _Machine) -> Machine:
             "the state of its devices cannot be saved",
         ),
         (
-            replace(CONFIG, faults=(Fault("iucv.connect", "rc", 1),)),
+            CONFIG._replace(faults=(Fault("iucv.connect", "rc", 1),)),
             "its faults are armed before the first instruction",
         ),
         (
-            replace(CONFIG, trace_data="full"),
+            CONFIG._replace(trace_data="full"),
             "its trace is to be replayed from the beginning",
         ),
         (
-            replace(CONFIG, command_line="quiet zvmlab.attach=5"),
+            CONFIG._replace(command_line="quiet zvmlab.attach=5"),
             "it sets its own time limit for the connection to the agent",
         ),
     ],
@@ -102,7 +100,7 @@ def test_these_guests_start_cold(config: GuestConfig, reason: str) -> None:
 
 def test_others_need_not() -> None:
     assert why_cold(CONFIG) is None
-    assert why_cold(replace(CONFIG, cpus=8, trace=False, interactive=True)) is None
+    assert why_cold(CONFIG._replace(cpus=8, trace=False, interactive=True)) is None
     assert why_cold(GuestConfig(cpus=64)) is None
 
 
@@ -112,16 +110,16 @@ def test_the_key_follows_what_goes_in(artifacts: Artifacts, backend: str) -> Non
     first = checkpoint.key(config, artifacts)
     assert checkpoint.key(config, artifacts) == first
     # The run's name and the limit of its boot do not go in.
-    assert checkpoint.key(replace(config, name="test", boot_seconds=1), artifacts) == first
+    assert checkpoint.key(config._replace(name="test", boot_seconds=1), artifacts) == first
     others = [
-        replace(config, cpus=2),
-        replace(config, storage="0.256M"),
-        replace(config, segments=("OTHER 9000-97FF SC RSTD",)),
-        replace(config, cp={"userid": "OTHER"}),
-        replace(config, command_line="quiet"),
-        replace(config, trace=False),
-        replace(config, crashes=()),
-        replace(config, backend=HERCULES if backend == QEMU else QEMU),
+        config._replace(cpus=2),
+        config._replace(storage="0.256M"),
+        config._replace(segments=("OTHER 9000-97FF SC RSTD",)),
+        config._replace(cp={"userid": "OTHER"}),
+        config._replace(command_line="quiet"),
+        config._replace(trace=False),
+        config._replace(crashes=()),
+        config._replace(backend=HERCULES if backend == QEMU else QEMU),
     ]
     keys = {checkpoint.key(config, artifacts) for config in others}
     assert len(keys) == len(others) and first not in keys
@@ -142,7 +140,7 @@ def test_a_segments_file_counts_by_its_contents(artifacts: Artifacts, tmp_path: 
     def key(name: str, data: bytes) -> str:
         (tmp_path / name).write_bytes(data)
         segment = f"TEST 9000-97FF SN FILE={tmp_path / name}"
-        return checkpoint.key(replace(CONFIG, segments=(segment,)), artifacts)
+        return checkpoint.key(CONFIG._replace(segments=(segment,)), artifacts)
 
     assert key("a", b"1") == key("b", b"1") != key("a", b"2")
 
@@ -222,7 +220,7 @@ def test_the_cache_keeps_those_used_last(
             file.truncate(1000 * KIB)
             os.fsync(file.fileno())
 
-    configs = [replace(CONFIG, cpus=cpus) for cpus in range(1, 5)]
+    configs = [CONFIG._replace(cpus=cpus) for cpus in range(1, 5)]
     found = []
     for age, config in enumerate(configs[:3]):
         found.append(checkpoint.find(config, artifacts, make))
@@ -244,14 +242,13 @@ def test_the_cache_leaves_room_for_others(
     artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch, free: int, kept: int
 ) -> None:
     monkeypatch.setattr(checkpoint, "LEAST_BYTES", 150 * KIB)
-    usage = shutil.disk_usage("/")
     monkeypatch.setattr(checkpoint, "MOST_BYTES", 1000 * KIB)
     for age in range(3):
-        config = replace(CONFIG, cpus=age + 1)
+        config = CONFIG._replace(cpus=age + 1)
         made = checkpoint.find(config, artifacts, lambda into: _write(into, 100 * KIB))
         os.utime(made, (1000 + age, 1000 + age))
     assert len(list(entries(checkpoint.KIND))) == 3
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+    monkeypatch.setattr(checkpoint, "free_bytes", lambda _: free)
     checkpoint._tidy(made)
     assert len(list(entries(checkpoint.KIND))) == kept
 
@@ -264,7 +261,7 @@ def test_what_is_not_ours_stays(
     (cache / "checkpoint-thesis" / "text").write_bytes(bytes(1000))
     (cache / "checkpoint-x").write_bytes(bytes(1000))
     for cpus in (1, 2):
-        checkpoint.find(replace(CONFIG, cpus=cpus), artifacts, lambda into: _write(into, 100))
+        checkpoint.find(CONFIG._replace(cpus=cpus), artifacts, lambda into: _write(into, 100))
     assert (cache / "checkpoint-thesis" / "text").exists() and (cache / "checkpoint-x").exists()
     assert len(list(entries(checkpoint.KIND))) == 1
 
@@ -275,7 +272,7 @@ def test_one_that_is_too_large_stays_while_it_is_used(
     monkeypatch.setattr(checkpoint, "MOST_BYTES", 10)
     found = checkpoint.find(CONFIG, artifacts, lambda into: _write(into, 100))
     assert found.exists()
-    other = checkpoint.find(replace(CONFIG, cpus=2), artifacts, lambda into: _write(into, 100))
+    other = checkpoint.find(CONFIG._replace(cpus=2), artifacts, lambda into: _write(into, 100))
     assert other.exists() and not found.exists()
 
 
@@ -283,13 +280,13 @@ def test_one_that_a_guest_uses_stays(artifacts: Artifacts, monkeypatch: pytest.M
     monkeypatch.setattr(checkpoint, "MOST_BYTES", 10)
 
     def find(cpus: int) -> Path:
-        config = replace(CONFIG, cpus=cpus)
+        config = CONFIG._replace(cpus=cpus)
         return checkpoint.find(config, artifacts, lambda into: _write(into, 100))
 
     # As a guest does it, and another one beside it.
-    with checkpoint.kept(replace(CONFIG, cpus=1), artifacts):
+    with checkpoint.kept(CONFIG._replace(cpus=1), artifacts):
         found = find(1)
-        with checkpoint.kept(replace(CONFIG, cpus=1), artifacts):
+        with checkpoint.kept(CONFIG._replace(cpus=1), artifacts):
             find(2)
         other = find(3)
         assert found.exists() and other.exists() and len(list(entries(checkpoint.KIND))) == 2

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import time
@@ -134,7 +133,7 @@ def test_artifacts_are_recalled_with_their_hashes(made: list[GuestConfig]) -> No
     first = _prepared()
     assert len(made) == 1 and first.digests == ()
     again = _prepared()
-    assert len(made) == 1 and again == first
+    assert len(made) == 1 and again._replace(digests=()) == first
     assert [value for _, value in again.digests] == [
         digest(file) for file in (first.emulator, first.kernel, first.image)
     ]
@@ -187,7 +186,7 @@ def test_a_suites_newest_kernel_is_asked_for_after_a_day(
 )
 def test_other_guests_have_other_artifacts(made: list[GuestConfig], other: dict[str, Any]) -> None:
     _prepared()
-    _prepared(dataclasses.replace(GuestConfig(), **other))
+    _prepared(GuestConfig()._replace(**other))
     assert len(made) == 2
 
 

@@ -399,7 +399,7 @@ def test_logs_that_cannot_be_written(fake: Fake) -> None:
 
 
 def test_a_full_disk_is_named_as_the_cause(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 0})())
+    monkeypatch.setattr("zvmlab.guest.guest.free_bytes", lambda folder: 0)
     with pytest.raises(CannotRun, match="the disk of .*/logs is full; free some space or choose"):
         with _guest(fake, boot_seconds=0.5) as guest:
             guest.boot()
@@ -412,7 +412,7 @@ def test_what_a_full_disk_may_have_lost_is_no_sign_of_health(
     with pytest.raises(CannotRun, match="the disk of .*/logs is full; free some space or choose"):
         with _guest(fake) as guest:
             guest.resume()
-            monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 0})())
+            monkeypatch.setattr("zvmlab.guest.guest.free_bytes", lambda folder: 0)
 
 
 def test_a_socket_path_that_is_too_long(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shutil
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,9 +146,9 @@ def test_linux_is_told_where_its_initrd_is(tmp_path: Path, storage: str, initrd:
 def test_a_long_command_line_is_refused(tmp_path: Path) -> None:
     fits = _config(command_line="")
     room = 895 - len(fits.kernel_parameters()) - 1
-    write_load(tmp_path, replace(fits, command_line="x" * room), _artifacts(tmp_path))
+    write_load(tmp_path, fits._replace(command_line="x" * room), _artifacts(tmp_path))
     with pytest.raises(UsageError, match=r"command line is too long: 896 bytes \(at most 895\)"):
-        write_load(tmp_path, replace(fits, command_line="x" * (room + 1)), _artifacts(tmp_path))
+        write_load(tmp_path, fits._replace(command_line="x" * (room + 1)), _artifacts(tmp_path))
 
 
 def _elf(segments: list[tuple[int, int, bytes, int]]) -> bytes:

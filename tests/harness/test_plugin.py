@@ -83,7 +83,7 @@ def test_marks_make_the_configuration(inner: Fake, pytester: pytest.Pytester) ->
         class TestOverride:
             @pytest.fixture
             def guest_config(self, guest_config):
-                return dataclasses.replace(guest_config, cpus=5)
+                return guest_config._replace(cpus=5)
 
             def test_override(self, made_guest):
                 assert made_guest.config.cpus == 5

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 from pathlib import Path
 from types import SimpleNamespace
@@ -422,7 +421,7 @@ def test_an_abandoned_pool_has_no_guests(pool: Pool, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Guest, "boot", abandoned_meanwhile)
     for _time in ("while one boots", "afterwards"):
         with pytest.raises(EmulatorError, match="has been stopped"):
-            pool.get(dataclasses.replace(CONFIG, cpus=3))
+            pool.get(CONFIG._replace(cpus=3))
     assert len(Guest.made) == 3
     assert ["kill" in guest.done for guest in Guest.made] == [True, True, True]
     assert [guest.stage for guest in (used, idle)] == [Stage.READY, Stage.READY]
@@ -446,8 +445,8 @@ def test_a_guest_in_use_is_not_given_to_another_user(pool: Pool) -> None:
 
 def test_a_name_does_not_matter_and_a_cold_guest_stands_for_any(pool: Pool) -> None:
     restored = _use(pool)
-    assert _use(pool, dataclasses.replace(CONFIG, name="mine")) is restored
-    cold = _use(pool, dataclasses.replace(CONFIG, cold=True))
+    assert _use(pool, CONFIG._replace(name="mine")) is restored
+    cold = _use(pool, CONFIG._replace(cold=True))
     assert cold is not restored and cold.config.cold
     pool.drop(restored)
     assert _use(pool) is cold

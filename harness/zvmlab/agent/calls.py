@@ -14,7 +14,6 @@ import abc
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from zvmlab.agent.wire import (
@@ -43,12 +42,12 @@ RESULT_FULL = 2
 MAX_DATA = 64 << 20
 
 
-@dataclass(frozen=True)
 class Ref:
     """The return value of an earlier operation of the same batch, plus *addend*."""
 
-    index: int
-    addend: int = 0
+    def __init__(self, index: int, addend: int = 0) -> None:
+        self.index = index
+        self.addend = addend
 
     def __add__(self, addend: int) -> Ref:
         return Ref(self.index, self.addend + addend)

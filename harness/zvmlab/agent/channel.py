@@ -108,7 +108,7 @@ class Channel:
             status, payload = self._replies.pop(number)
         if status != Status.OK:
             raise AgentError(status, payload.decode("utf-8", "replace"), what)
-        return Reader.of(payload)
+        return Reader(payload)
 
     def arrived(self, number: int, seconds: float = 0.0) -> bool:
         """Has the reply come?  Takes in what is there, or comes within *seconds*."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import enum
 import struct
-from dataclasses import dataclass
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.plain import harmless, shortened
@@ -195,16 +194,12 @@ class Writer:
         return b"".join(self._parts)
 
 
-@dataclass
 class Reader:
     """A payload that came; what does not fit it is an AgentLost, for nothing is in step then."""
 
-    data: memoryview
-    at: int = 0
-
-    @classmethod
-    def of(cls, data: bytes | bytearray | memoryview) -> Reader:
-        return cls(memoryview(data))
+    def __init__(self, data: bytes | bytearray | memoryview) -> None:
+        self.data = memoryview(data)
+        self.at = 0
 
     def _unpack(self, layout: str) -> int:
         size = struct.calcsize(layout)

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zvmlab.base.cache import UNFIT
 from zvmlab.base.errors import UsageError
@@ -43,8 +43,7 @@ _IN_PLACE = (".config", "include/config", "arch/s390/include/generated")
 _MOST_OF_MAKEFILE = 4096
 
 
-@dataclass(frozen=True)
-class TreeName:
+class TreeName(NamedTuple):
     """The tree that the user named."""
 
     place: str

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from zvmlab.base.errors import EmulatorError, ZvmlabError
@@ -48,8 +47,7 @@ class Flag(enum.IntFlag):
     LOCAL = 0x01
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """Condition code, IPRCODE (with condition code 1) and the parameter list afterwards."""
 
     function: str

@@ -81,7 +81,7 @@ class Side:
         if scenario.boots:
             self.close()
         cold = scenario.boots or self._config.cold
-        config = dataclasses.replace(scenario.config(self._config), cold=cold)
+        config = scenario.config(self._config)._replace(cold=cold)
         guest = self._pool.get(config)
         context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
         if scenario.boots:

@@ -8,10 +8,8 @@ apt and resolving the modules takes longer than a restored guest's whole run.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -53,7 +51,7 @@ def with_built_modules(config: GuestConfig, progress: Progress | None = None) ->
             modules += map(str, built_modules(Path(name), kernel, shown).values())
         else:
             modules.append(name)
-    return dataclasses.replace(config, modules=tuple(modules))
+    return config._replace(modules=tuple(modules))
 
 
 _Key = tuple[object, ...]
@@ -126,7 +124,7 @@ def _can_be_recalled(config: GuestConfig) -> bool:
 def _inputs() -> list[Path]:
     """All files that a guest's artifacts depend on, beside those that _key() has."""
     root = cache_root()
-    programs = (shutil.which(name) for name in _PROGRAMS)
+    programs = map(_program, _PROGRAMS)
     apt = root / "apt"
     return [
         *(TREE / name for name in _SOURCES),
@@ -135,6 +133,12 @@ def _inputs() -> list[Path]:
         *(root / f"kernel-of-{suite}" for suite in DEBIAN),
         *sorted(apt.glob("*/updated") if apt.is_dir() else ()),
     ]
+
+
+def _program(name: str) -> str | None:
+    """The program that would be run; shutil.which() takes long to import."""
+    paths = (os.path.join(folder, name) for folder in os.get_exec_path())
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
 
 def _made(artifacts: Artifacts) -> list[Path]:

@@ -18,7 +18,6 @@ import errno
 import functools
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,7 +43,7 @@ from zvmlab.cp.afiucv import AfIucvStream
 from zvmlab.cp.peer import Peer
 from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
 from zvmlab.guest.backends import Machine
-from zvmlab.guest.run_dir import cannot_write
+from zvmlab.guest.run_dir import cannot_write, free_bytes
 
 KIND = "checkpoint"
 MACHINE = "machine"
@@ -168,7 +167,7 @@ def _tidy(keep: Path) -> None:
 
 def _limit(taken: int) -> int:
     """Bytes for all of them; *taken* is what they take now."""
-    ours = (shutil.disk_usage(cache_root()).free + taken) // SHARE
+    ours = (free_bytes(cache_root()) + taken) // SHARE
     return min(max(ours, LEAST_BYTES), MOST_BYTES)
 
 
@@ -209,6 +208,8 @@ def save(machine: Machine, channels: Channels, into: Path, agent: Connected | No
                 "log": agent.log,
             }
             (into / AGENT).write_text(json.dumps(found), encoding="ascii")
+        import shutil  # as in zvmlab.base.owned
+
         shutil.copyfile(channels.console_log, into / CONSOLE)
     except OSError as error:
         raise cannot_write(into, error) from error

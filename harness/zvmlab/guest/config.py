@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from zvmlab.base.errors import UsageError
@@ -48,6 +48,7 @@ _SAME_PLACE, ANY_PLACE = "nokaslr", "kaslr"
 TRANSLATIONS = 128
 # A date, and a seed, that are the same for all; any would do.
 DETERMINISTIC = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
 
 
@@ -94,8 +95,36 @@ def segment_end(segment: str) -> int:
     return max((int(match.group(2), 16) + 1) * PAGE for match in ranges)
 
 
-@dataclass(frozen=True)
-class GuestConfig:
+class _Fields(NamedTuple):
+    """Those of GuestConfig, as they were given."""
+
+    kernel: str = "bookworm"
+    cpus: int = 1
+    storage: str = DEFAULT_STORAGE
+    segments: tuple[str, ...] = DEFAULT_SEGMENTS
+    cp: Mapping[str, str] = _NOTHING
+    modules: tuple[str, ...] = ()
+    driver: str = UPSTREAM_DRIVER
+    files: Mapping[str, Path | str] = _NOTHING
+    command_line: str = ""
+    devices: tuple[str, ...] = ()
+    busybox: bool = False
+    interactive: bool = False
+    trace: bool = True
+    trace_data: str = "short"
+    trace_limit: int = 1024
+    crashes: tuple[str, ...] = CRASHES
+    boot_seconds: float = 300.0
+    name: str | None = None
+    faults: Sequence[Fault] | Path | str = ()
+    backend: str = QEMU
+    cold: bool = False
+    count_instructions: bool = False
+    translations: int = TRANSLATIONS
+    deterministic: bool = False
+
+
+class GuestConfig(_Fields):
     """Everything that makes one guest differ from another.
 
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
@@ -121,35 +150,26 @@ class GuestConfig:
     same trace.
     """
 
-    kernel: str = "bookworm"
-    cpus: int = 1
-    storage: str = DEFAULT_STORAGE
-    segments: tuple[str, ...] = DEFAULT_SEGMENTS
-    cp: Mapping[str, str] = field(default_factory=dict)
-    modules: tuple[str, ...] = ()
-    driver: str = UPSTREAM_DRIVER
-    files: Mapping[str, Path | str] = field(default_factory=dict)
-    command_line: str = ""
-    devices: tuple[str, ...] = ()
-    busybox: bool = False
-    interactive: bool = False
-    trace: bool = True
-    trace_data: str = "short"
-    trace_limit: int = 1024
-    crashes: tuple[str, ...] = CRASHES
-    boot_seconds: float = 300.0
-    name: str | None = None
-    faults: Sequence[Fault] | Path | str = ()
-    backend: str = QEMU
-    cold: bool = False
-    count_instructions: bool = False
-    translations: int = TRANSLATIONS
-    deterministic: bool = False
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        if self.storage == DEFAULT_STORAGE:
-            needed = _LARGE_KERNEL_STORAGE if is_large(self.kernel) else _USUAL_STORAGE
-            object.__setattr__(self, "storage", needed)
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *values: object, **fields: object) -> GuestConfig:
+            return cls._make(_Fields(*values, **fields))
+
+    @classmethod
+    def _make(cls, iterable: Iterable[object], **_: object) -> GuestConfig:
+        """A valid one of the values of all fields; _replace() calls this, too."""
+        given = _Fields._make(iterable)
+        if given.storage == DEFAULT_STORAGE:
+            needed = _LARGE_KERNEL_STORAGE if is_large(given.kernel) else _USUAL_STORAGE
+            given = given._replace(storage=needed)
+        made = tuple.__new__(cls, given)
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """UsageError if no guest can be like that."""
         if self.backend not in BACKENDS:
             raise UsageError(f"unknown backend: {self.backend!r} ({' or '.join(BACKENDS)})")
         if self.counts and self.backend != QEMU:
@@ -241,8 +261,7 @@ class GuestConfig:
         return options
 
 
-@dataclass(frozen=True)
-class Artifacts:
+class Artifacts(NamedTuple):
     """The files fetched or built for a guest."""
 
     emulator: Path
@@ -250,7 +269,7 @@ class Artifacts:
     kernel: Path
     kernel_version: str
     image: Path
-    digests: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    digests: tuple[tuple[str, str], ...] = ()
     """Signatures of these files, and their hashes (base.cache), as far as they are known."""
 
 

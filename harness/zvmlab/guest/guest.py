@@ -15,11 +15,9 @@ boot() by itself takes the rungs at once where a checkpoint can be had.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import enum
 import fcntl
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,7 +48,7 @@ from zvmlab.guest.console import DISABLED_WAIT, ENDS, Crash, Console
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.kernel_log import KernelLog
 from zvmlab.guest.qmp import Qmp
-from zvmlab.guest.run_dir import RunDir, cannot_write
+from zvmlab.guest.run_dir import RunDir, cannot_write, free_bytes
 
 if TYPE_CHECKING:
     from zvmlab.cp.faults import ArmedFault
@@ -287,7 +285,7 @@ class Guest:
 
     def _make_checkpoint(self, into: Path) -> None:
         """Boot a guest like this one and save it; logs that are kept stay if that fails."""
-        config = dataclasses.replace(self.config, name=None, cold=True)
+        config = self.config._replace(name=None, cold=True)
         with Guest(config, self.logs if self._kept else None, self.artifacts) as first:
             try:
                 first.boot()
@@ -823,6 +821,6 @@ class Guest:
 
     def _disk_full(self) -> bool:
         try:
-            return shutil.disk_usage(self.logs).free < _FULL_BYTES
+            return free_bytes(self.logs) < _FULL_BYTES
         except OSError:
             return False

@@ -15,7 +15,6 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
@@ -150,7 +149,7 @@ def prepare_stock(config: GuestConfig, artifacts: Artifacts, into: Path) -> list
     (into / _SCRIPT).write_text(f"ipl {LOAD}\n", encoding="ascii")
     # Only CP tells Linux where its console is.
     words = f"{config.command_line} condev={CONSOLE:#06x}".strip()
-    write_load(into, replace(config, command_line=words), artifacts)
+    write_load(into, config._replace(command_line=words), artifacts)
     return [_program(), "-d", "-f", CONFIGURATION]
 
 

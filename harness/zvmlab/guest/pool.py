@@ -14,7 +14,6 @@ has crashed.  A pool belongs to one thread; another may only abandon() it.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
@@ -58,7 +57,7 @@ class _Member:
 
     def fits(self, config: GuestConfig, prepare: Use) -> bool:
         """Is it what a new guest would be?  One that was restored is no cold one."""
-        alike = dataclasses.replace(self.guest.config, name=config.name, cold=config.cold)
+        alike = self.guest.config._replace(name=config.name, cold=config.cold)
         return alike == config and prepare is self.prepare and self.guest.config.cold >= config.cold
 
     def __str__(self) -> str:

@@ -39,6 +39,12 @@ def cannot_write(path: Path, error: OSError) -> CannotRun:
     )
 
 
+def free_bytes(folder: Path) -> int:
+    """What this user can still write to the folder's disk; OSError if nobody knows."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
 def run_root() -> Path:
     """The directory of all run directories (``ZVMLAB_RUN``), private to the user."""
     named = os.environ.get("ZVMLAB_RUN")

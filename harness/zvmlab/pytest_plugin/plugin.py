@@ -16,7 +16,6 @@ per kernel, driver and backend (``--dist loadgroup``), all others go where there
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import shutil
 from collections.abc import Callable, Iterator
@@ -379,10 +378,9 @@ def _with_marks(request: pytest.FixtureRequest, config: GuestConfig) -> GuestCon
         fields |= mark.kwargs
     if "modules" in fields:
         fields["modules"] = (*config.modules, *fields["modules"])
-    known = {field.name for field in dataclasses.fields(GuestConfig)}
-    for name in fields.keys() - known:
+    for name in fields.keys() - set(GuestConfig._fields):
         raise UsageError(f"zvmlab marker: GuestConfig has no field {name}")
-    return dataclasses.replace(config, **fields)
+    return config._replace(**fields)
 
 
 @pytest.fixture
@@ -436,8 +434,7 @@ def made_guest(
 ) -> Iterator[Guest]:
     """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
     # A test module's own guest_config need not know of emulators.
-    config = dataclasses.replace(
-        guest_config,
+    config = guest_config._replace(
         backend=backend_choice.of_test(request.node),
         cold=guest_config.cold or request.config.getoption("--cold"),
     )
@@ -543,7 +540,7 @@ def warm_guest(
         pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
     which = _which_of(request.node, zvmlab_kernel)
     _ready_made(request.config, which)
-    config = dataclasses.replace(plain_config(which), cold=bool(request.config.getoption("--cold")))
+    config = plain_config(which)._replace(cold=bool(request.config.getoption("--cold")))
     with lent(request, guest_pool, config) as guest:
         yield guest
 

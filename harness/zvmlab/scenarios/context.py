@@ -23,7 +23,7 @@ import os
 import random
 import select
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -379,8 +379,7 @@ class Scenario:
         if usual.backend not in self.backends:
             able = " and ".join(self.backends)
             raise UsageError(f"{usual.backend} cannot run scenario {self.name}; {able} can")
-        return replace(
-            usual,
+        return usual._replace(
             modules=(*usual.modules, *self.modules),
             segments=(*usual.segments, *([self.segment] if self.segment else [])),
             cp={**usual.cp, **self.cp},
