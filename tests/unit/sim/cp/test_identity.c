@@ -153,6 +153,23 @@ TEST(cpus_of_the_dump)
 	ck_assert_uint_eq(get_be16(sysib + S122_ADJUSTMENT + 6), 0);
 }
 
+/* What n CPUs of a z13 do of n times one: the public dump s390-lpar-drawer, up to nine. */
+TEST(factors_are_close_to_those_of_a_real_machine)
+{
+	static const unsigned int z13[] = { 61470, 59694, 58336, 56860, 55918, 54956, 53949,
+					    52689 };
+
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "9", NULL });
+	ck_cc(stsi(0x10000002, 2), 0);
+	for (unsigned int i = 0; i < sizeof(z13) / sizeof(z13[0]); i++) {
+		const unsigned int factor = get_be16(sysib + S122_ADJUSTMENT + 2 * i);
+
+		ck_assert_uint_ge(factor, z13[i]);
+		ck_assert_uint_le(factor, z13[i] + z13[i] / 50);
+	}
+}
+
 TEST(partition_of_the_dump)
 {
 	ck_cc(stsi(0x20000002, 2), 0);
