@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +93,16 @@ def test_wrapping_keeps_words_sentences_code_and_lists(tmp_path: Path) -> None:
 
 def test_this_clones_pages_keep_the_rules() -> None:
     assert _run(TREE / "ci/pages.py") == (0, [])
+
+
+def test_tests_that_pages_name_are_there() -> None:
+    """`test_file.py::test_name`, as the page about misleading runs has them."""
+    named = {
+        (page.name, *words)
+        for page in sorted((TREE / "docs").glob("*.md"))
+        for words in re.findall(r"`(test_\w+\.py)::(test_\w+)`", page.read_text("utf-8"))
+    }
+    assert len({page for page, _, _ in named}) >= 1 and len(named) >= 10
+    files = {path.name: path for path in (TREE / "tests").rglob("test_*.py")}
+    for page, file, name in named:
+        assert f"\ndef {name}(" in files[file].read_text("utf-8"), page
