@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,7 +234,7 @@ def loads(guest_config: GuestConfig, zvmlab_backend: str, zvmlab_dir: Path, modu
     """A guest with the module loaded, which is to end in order; what it has is raised."""
 
     @contextlib.contextmanager
-    def load(parameters: str, words: str = "", **fields: object) -> Iterator[Guest]:
+    def load(parameters: str, words: str = "", **fields: Any) -> Iterator[Guest]:
         config = guest_config._replace(backend=zvmlab_backend, command_line=words, **fields)
         with Guest(config, zvmlab_dir) as guest:
             guest.boot()

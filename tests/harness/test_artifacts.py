@@ -45,7 +45,7 @@ def config(tmp_path: Path) -> GuestConfig:
 
 def test_guests_that_run_the_same_share_it(made: list[GuestConfig], config: GuestConfig) -> None:
     first = prepare(config)
-    others = {"cpus": 4, "cold": True, "name": "x", "segments": (), "trace": False}
+    others: dict[str, Any] = {"cpus": 4, "cold": True, "name": "x", "segments": (), "trace": False}
     for name, value in others.items():
         assert prepare(config._replace(**{name: value})) is first
     assert made == [config]
