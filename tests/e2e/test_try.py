@@ -22,6 +22,9 @@ import pytest
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modulebuild import driver_module
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 from zvmlab.verdict.sides import targets_of
 
 DRIVER = "drivers/s390/char/monreader.c"
@@ -127,3 +130,32 @@ def test_replaced_module_is_what_guests_load(zvmlab_kernel: str, tmp_path: Path)
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert f"kernel {resolve(zvmlab_kernel)} has no module no_such" in done.stderr
+
+
+def _check_ours(guest: Guest) -> None:
+    guest.agent.modprobe("monreader").check()
+    # The kernel's own has no such parameter.
+    assert guest.agent.read_text("/sys/module/monreader/parameters/open_timeout")
+
+
+def test_replaced_module_stays_whatever_becomes_of_the_guest(
+    zvmlab_kernel: str, zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is put into a guest that began at the checkpoint of all, and again where that comes back."""
+    module = driver_module(resolve(zvmlab_kernel))
+    monkeypatch.setenv("ZVMLAB_REPLACED_MODULES", str(module))
+    plain = GuestConfig(kernel=zvmlab_kernel)
+    with Guest(plain, zvmlab_dir) as guest:
+        guest.boot()
+        assert guest.artifacts.late == (module,)
+        _check_ours(guest)
+        guest.put_back()
+        _check_ours(guest)
+        guest.reboot()
+        _check_ours(guest)
+    monkeypatch.delenv("ZVMLAB_REPLACED_MODULES")
+    with Guest(plain, zvmlab_dir) as guest:
+        guest.boot()
+        guest.agent.modprobe("monreader").check()
+        with pytest.raises(FileNotFoundError):
+            guest.agent.read_text("/sys/module/monreader/parameters/open_timeout")

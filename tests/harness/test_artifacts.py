@@ -36,6 +36,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GuestConfig]:
 def config(tmp_path: Path) -> GuestConfig:
     (tmp_path / "driver.ko").write_bytes(b"a driver")
     (tmp_path / "file").write_bytes(b"a file")
+    (tmp_path / "replaced.ko").write_bytes(b"a module")
     return GuestConfig(
         driver=str(tmp_path / "driver.ko"),
         modules=(str(tmp_path / "driver.ko"),),
@@ -98,12 +99,21 @@ def _remove(name: str) -> Callable[[Path], object]:
     [
         _rewrite("driver.ko"),
         _rewrite("file"),
+        _rewrite("replaced.ko"),
         _same_size_and_time("file"),
         _remove("image-1"),
         _remove("emulator-1"),
         lambda _folder: os.environ.update(ZVMLAB_QEMU_WITHOUT="slots"),
     ],
-    ids=["driver", "file", "file-of-the-same-time", "image-gone", "emulator-gone", "environment"],
+    ids=[
+        "driver",
+        "file",
+        "replaced",
+        "file-of-the-same-time",
+        "image-gone",
+        "emulator-gone",
+        "environment",
+    ],
 )
 def test_what_is_another_now_is_looked_for_again(
     made: list[GuestConfig],
@@ -113,6 +123,7 @@ def test_what_is_another_now_is_looked_for_again(
     change: Callable[[Path], object],
 ) -> None:
     monkeypatch.setenv("ZVMLAB_QEMU_WITHOUT", "")
+    monkeypatch.setenv("ZVMLAB_REPLACED_MODULES", str(tmp_path / "replaced.ko"))
     first = prepare(config)
     change(tmp_path)
     assert prepare(config) is not first and len(made) == 2

@@ -163,6 +163,30 @@ def test_client_of_the_users_own_takes_the_place_of_the_kernels(
     assert b"vmlogrdr: helper vmlogrdr\n" in found["etc/zvmlab/modprobe"].data
 
 
+def test_replaced_modules_come_late_unless_the_image_needs_them(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    """The channel is loaded by init, and what a module needs is decided by the image."""
+    files = {
+        "monreader": module("iucv", "version=2"),
+        "af_iucv": module("helper", "version=2"),
+        "user": module("helper", "version=2"),
+    }
+    paths = {name: tmp_path / f"{name}.ko" for name in files}
+    for name, path in paths.items():
+        path.write_bytes(files[name])
+    replaced = kernel._replace(replaced=tuple(paths.values()))
+    left, late = image.split_late(replaced, ())
+    assert late == (paths["monreader"],)
+    assert left.replaced == (paths["af_iucv"], paths["user"])
+    found = contents(build_image(left, ["monreader", "user"]))
+    for name in ("af_iucv", "user"):
+        assert found[f"lib/modules/{name}.ko"].data == files[name]
+    assert found["lib/modules/monreader.ko"].data == module("iucv")
+    assert image.split_late(replaced, {"monreader"}) == (replaced, ())
+    assert image.split_late(kernel, ()) == (kernel, ())
+
+
 def test_kernel_with_everything_built_in(kernel: Kernel) -> None:
     bare = Kernel("x", "local", kernel.image, None)
     found = contents(build_image(bare))

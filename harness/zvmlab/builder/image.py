@@ -14,7 +14,7 @@ import hashlib
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from zvmlab.base.cache import digest, entry
@@ -22,7 +22,15 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.builder.kernel import ARCH, Kernel, unpack
-from zvmlab.builder.modules import all_needed, available, load_steps, module_graph, read_module
+from zvmlab.builder.modules import (
+    all_needed,
+    available,
+    load_steps,
+    module_graph,
+    module_name,
+    read_module,
+    wishes,
+)
 from zvmlab.builder.packages import Suite
 
 COMPILER = "s390x-linux-gnu-gcc"
@@ -188,6 +196,28 @@ def _add_modules(archive: Archive, kernel: Kernel, names: Sequence[str]) -> None
     archive.link(f"/lib/modules/{kernel.version}", ".")
     archive.file("/etc/zvmlab/modprobe", "".join(steps).encode(), 0o644)
     archive.file("/etc/zvmlab/modules", "".join(loaded).encode(), 0o644)
+
+
+def split_late(kernel: Kernel, named: Container[str]) -> tuple[Kernel, tuple[Path, ...]]:
+    """The kernel with those replaced modules that its image must have, and the others.
+
+    The others are put into the guest when its agent answers, so guests that differ only in them start
+    at one checkpoint.  The image must have what is loaded before, what needs other modules than the
+    kernel's own does, and what is in *named*.
+    """
+    if not kernel.replaced:
+        return kernel, ()
+    own = kernel._replace(replaced=())
+    early, late = [], []
+    channel = module_graph(own, [CHANNEL])
+    for file in kernel.replaced:
+        name = module_name(file)
+        can_wait = name not in channel and name not in named
+        if can_wait and wishes(file) == wishes(module_graph(own, [name])[name].file):
+            late.append(file)
+        else:
+            early.append(file)
+    return kernel._replace(replaced=tuple(early)), tuple(late)
 
 
 def build_image(

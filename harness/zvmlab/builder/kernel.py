@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,9 @@ DEBUG_SLOWNESS = 4.0
 """For whole tests, which mostly wait; single calls take longer still (docs/debug-kernel.md)."""
 ARCH = "s390x"
 _UNPACK_SECONDS = 300
+REPLACED = "ZVMLAB_REPLACED_MODULES"
+"""Variable of the environment: .ko files, with colons between them, that take the place of the
+kernel's own modules in every guest."""
 
 
 class Kernel(NamedTuple):
@@ -42,6 +46,11 @@ class Kernel(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.version} ({self.suite})"
+
+
+def replaced_files() -> list[Path]:
+    """The .ko files that the environment names."""
+    return [Path(word) for word in os.environ.get(REPLACED, "").split(":") if word]
 
 
 def is_debug(name: str) -> bool:

@@ -30,12 +30,14 @@ from zvmlab.builder.kernel import (
     ARCH,
     DEBIAN,
     DEBUG,
+    REPLACED,
     SERIES,
     STANDS_IN,
     SUITES,
     Kernel,
     judges,
     module_trees,
+    replaced_files,
     unpack,
     unpacked,
 )
@@ -43,9 +45,6 @@ from zvmlab.builder.kernel_tree import tree_kernel
 from zvmlab.builder.tree_name import DEBUG_WORD, number_of, tree_name
 from zvmlab.builder.packages import DAY, HOUR, Suite
 
-REPLACED = "ZVMLAB_REPLACED_MODULES"
-"""Variable of the environment: .ko files, with colons between them, that take the place of the
-kernel's own modules in every guest."""
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
 _PARTS = ("linux-binary-", "linux-modules-", "linux-base-")
 _LOCAL_IMAGES = (
@@ -71,7 +70,7 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
 
 def _with_replaced(kernel: Kernel) -> Kernel:
     """The same with the modules that the environment names in place of its own."""
-    files = [Path(word) for word in os.environ.get(REPLACED, "").split(":") if word]
+    files = replaced_files()
     if not files or kernel.modules is None:
         return kernel
     from zvmlab.builder.modules import available, module_name  # which most guests need not import

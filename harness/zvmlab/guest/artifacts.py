@@ -19,7 +19,7 @@ from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
 from zvmlab.base.tree import TREE
-from zvmlab.builder.kernel import DEBIAN, SERIES, SUITES
+from zvmlab.builder.kernel import DEBIAN, SERIES, SUITES, replaced_files
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.names import OUR_DRIVER, UPSTREAM_DRIVER
 
@@ -69,11 +69,18 @@ def _file_state(path: Path | str) -> tuple[object, ...]:
 
 def _key(config: GuestConfig) -> _Key:
     """Everything that a guest's artifacts depend on, except this clone and its cache."""
+    replaced = [_file_state(file) for file in replaced_files()]
     environment = sorted((k, v) for k, v in os.environ.items() if k.startswith("ZVMLAB_"))
     files = [(remote, _file_state(local)) for remote, local in config.files.items()]
     return (
         *(_file_state(word) for word in (config.kernel, config.driver, *config.modules)),
-        *(tuple(files), tuple(environment), os.environ.get("HOME"), config.backend),
+        *(
+            tuple(files),
+            tuple(replaced),
+            tuple(environment),
+            os.environ.get("HOME"),
+            config.backend,
+        ),
         *(config.busybox or config.interactive, config.storage, len(config.modules)),
     )
 
@@ -159,6 +166,7 @@ def _keep(key: str, state: str, found: Artifacts) -> None:
         answer = {
             "files": [str(file) for file in files],
             "version": found.kernel_version,
+            "late": [str(file) for file in found.late],
             "made": made,
             "digests": [[signature(file.stat()), digest(file)] for file in files],
         }
@@ -175,7 +183,8 @@ def _recalled(answer: object, config: GuestConfig) -> Artifacts | None:
         if time.time() - noted.stat().st_mtime >= _DAY:
             return None
         digests = tuple((str(sign), str(value)) for sign, value in answer["digests"])
-        found = Artifacts(emulator, kernel, str(answer["version"]), image, digests)
+        late = tuple(map(Path, answer["late"]))
+        found = Artifacts(emulator, kernel, str(answer["version"]), image, late, digests)
         return found if state_of(_made(found)) == answer["made"] else None
     except (OSError, KeyError, TypeError, ValueError):
         return None

@@ -269,6 +269,8 @@ class Artifacts(NamedTuple):
     kernel: Path
     kernel_version: str
     image: Path
+    late: tuple[Path, ...] = ()
+    """Modules that are put into the guest when its agent answers, in place of the image's."""
     digests: tuple[tuple[str, str], ...] = ()
     """Signatures of these files, and their hashes (base.cache), as far as they are known."""
 

@@ -286,7 +286,9 @@ class Guest:
     def _make_checkpoint(self, into: Path) -> None:
         """Boot a guest like this one and save it; logs that are kept stay if that fails."""
         config = self.config._replace(name=None, cold=True)
-        with Guest(config, self.logs if self._kept else None, self.artifacts) as first:
+        # Guests with other modules start there, too.
+        artifacts = self.artifacts._replace(late=())
+        with Guest(config, self.logs if self._kept else None, artifacts) as first:
             try:
                 first.boot()
                 pool = checkpoint.open_pool(first.agent)
@@ -536,7 +538,25 @@ class Guest:
             late.add_note(self.console.tail())
             _add_stacks(late, self)
             raise late from error
+        self._put_late_modules()
         self.stage = Stage.READY
+
+    def _put_late_modules(self) -> None:
+        """Also after a reboot, which has brought the image's back."""
+        if not self.artifacts.late:
+            return
+        from zvmlab.builder.modules import (
+            module_name,
+            read_module,
+        )  # which most guests need not import
+
+        agent = self._there(self._agent, "agent", "boot()")
+        for file in self.artifacts.late:
+            path = f"/lib/modules/{module_name(file)}.ko"
+            # An image has only what its guests ask for.
+            with contextlib.suppress(FileNotFoundError):
+                agent.size_of_file(path)
+                agent.write_file(path, read_module(file), 0o644)
 
     @property
     def _slowness(self) -> float:

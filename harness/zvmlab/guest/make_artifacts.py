@@ -9,11 +9,11 @@ from pathlib import Path
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.elf import check_file, is_linux
-from zvmlab.builder.image import build_image
+from zvmlab.builder.image import build_image, split_late
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.modulebuild import driver_module
-from zvmlab.builder.modules import builtin, made_for
+from zvmlab.builder.modules import builtin, made_for, module_name
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import (
     MIB,
@@ -84,4 +84,8 @@ def make(config: GuestConfig, progress: Progress | None) -> Artifacts:
     kernel = resolve(config.kernel, progress=shown)
     check_storage(config, kernel)
     program = backend_of(config.backend).build(shown)
-    return Artifacts(program, kernel.image, str(kernel), image(config, kernel, shown))
+    # A module that the configuration names as a file is the one to load.
+    named = {module_name(word) for word in (config.driver, *config.modules) if "/" in word}
+    kernel, late = split_late(kernel, named)
+    made = image(config, kernel, shown)
+    return Artifacts(program, kernel.image, str(kernel), made, late)

@@ -25,8 +25,8 @@ from zvmlab.base.cache import cache_root, digest, entry, locked_within
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.owned import is_ours, mark
 from zvmlab.base.progress import Progress
-from zvmlab.builder.kernel import DEBIAN, Kernel
-from zvmlab.builder.kernels import REPLACED, check_name, resolve
+from zvmlab.builder.kernel import DEBIAN, REPLACED, Kernel
+from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.modulebuild import built_modules
 from zvmlab.builder.modules import module_name

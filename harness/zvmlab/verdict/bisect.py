@@ -39,7 +39,8 @@ from zvmlab.base.owned import discard, is_ours, mark
 from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.builder.kernels import REPLACED, check_name, resolve
+from zvmlab.builder.kernel import REPLACED
+from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.modulebuild import built_modules
 from zvmlab.builder.modules import available
 from zvmlab.builder.tree_name import DEBUG_WORD, tree_name

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.builder.kernel import DEBIAN, Kernel, is_debug
-from zvmlab.builder.kernels import REPLACED, check_name, resolve
+from zvmlab.builder.kernel import DEBIAN, REPLACED, Kernel, is_debug
+from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.modulebuild import Build, build_folder, built_modules
 from zvmlab.builder.tree_name import DEBUG_WORD, check_tree, tree_name
