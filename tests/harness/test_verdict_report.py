@@ -236,6 +236,32 @@ def test_tests_are_those_that_run_the_functions_touched(tmp_path: Path) -> None:
     assert found.tests == ["t.py::test_b", "t.py::test_a"], "that which runs most comes first"
     assert found.not_run == ["a.c 8 (never)"] and not found.left and not found.unknown
     assert (choose(both, known, 1).tests, choose(both, known, 1).left) == (["t.py::test_b"], 1)
+    shown = choose(both, known, 2, {"a.c": ["t.py::test_old_bug"]})
+    assert shown.tests == ["t.py::test_old_bug", "t.py::test_b"] and shown.left == 1
+
+
+def test_each_function_touched_has_a_test_and_costly_ones_come_last() -> None:
+    old = "".join(f"int {name}(void)\n{{\n\treturn 0;\n}}\n\n" for name in ("a", "b", "c"))
+    new = old.replace("return 0", "return 1")
+    (diff,) = parse("".join(unified_diff(old.splitlines(True), new.splitlines(True), "a/a.c", "b/a.c")).encode(), "it")  # fmt: skip
+    both = Applied({"a.c": File(old.encode())}, {"a.c": File(new.encode())}, {"a.c": diff})
+    # Left out of the short run by tests/speeds.toml; the names of the others say nothing.
+    costly = "tests/e2e/test_monreader_endurance.py::test_reading_sets_leaves_nothing"
+    often = [f"tests/e2e/test_x.py::test_{number}" for number in range(20)]
+    known = {"a.c": {"a": [*often, costly], "b": often, "c": ["tests/e2e/test_y.py::test_c"]}}
+    found = choose(both, known, 10)
+    assert "tests/e2e/test_y.py::test_c" in found.tests and costly not in found.tests
+    assert (len(found.tests), found.left) == (10, 12)
+    assert choose(both, known, None).tests[-1] == costly
+    assert choose(both, {"a.c": {"a": [costly]}}).tests == [costly], "nothing else runs it"
+
+
+def test_driver_without_a_map_has_a_test_of_each_subject() -> None:
+    name = "drivers/s390/char/monreader.c"
+    both = Applied({name: File(b"a\n")}, {name: File(b"b\n")}, {name: FileDiff(name, name)})
+    found = choose(both, {}, 10)
+    assert len({test.partition("::")[0] for test in found.tests}) == 10
+    assert not any("endurance" in test for test in found.tests)
 
 
 @pytest.mark.parametrize(

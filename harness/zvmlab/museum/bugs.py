@@ -89,6 +89,15 @@ def load(table: Path) -> list[Bug]:
     return bugs
 
 
+def tests_by_file(bugs: Iterable[Bug]) -> dict[str, list[str]]:
+    """The tests that show the bugs of each file of Linux."""
+    found: dict[str, list[str]] = {}
+    for bug in bugs:
+        tests = found.setdefault(bug.file, [])
+        tests += [test for test in bug.tests if test not in tests]
+    return {file: tests for file, tests in found.items() if tests}
+
+
 def find(bugs: Iterable[Bug], name: str) -> Bug:
     """The bug of that ID."""
     known = {bug.id: bug for bug in bugs}

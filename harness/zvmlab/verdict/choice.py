@@ -3,21 +3,26 @@
 
 `guest/linux_map.json` says which test runs which functions of which file.  Where it does not know a
 file, the tests of the requirements that the file's driver has (guest/linux_files.toml) are taken.
+Tests that show old bugs of the file come first.  Costly tests (tests/costs.toml, and what
+tests/speeds.toml leaves out) come last, unless no other test runs one of the functions.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.json_file import parse
 from zvmlab.base.tree import TREE
 from zvmlab.builder.linux_files import linux_files
 from zvmlab.builder.tree_name import number_of
+from zvmlab.pytest_plugin import costs, speeds
 from zvmlab.verdict.applied import Applied
 from zvmlab.verdict.diffs import FileDiff, ranges
 from zvmlab.verdict.functions import at_line, functions_of
@@ -25,7 +30,10 @@ from zvmlab.verdict.parts import is_document, text_of
 
 MAP = TREE / "guest" / "linux_map.json"
 TESTS = TREE / "tests" / "e2e"
-MOST_TESTS = 40
+SPEEDS = TREE / "tests" / "speeds.toml"
+MOST_TESTS = 10
+COSTLY = 1.0
+"""CPU seconds of a case; the tests of a trial run twice on each kernel."""
 _MOST_BYTES = 64 << 20
 _OUTSIDE = "(outside of functions)"
 _BOOT = "(boot)"
@@ -89,34 +97,87 @@ def touched_functions(diff: FileDiff, old: str, new: str) -> dict[str, list[int]
     return touched
 
 
-def choose(applied: Applied, known: Map, most: int | None = MOST_TESTS) -> Choice:
-    """The tests for what differs between the sides; at most so many."""
+def choose(
+    applied: Applied,
+    known: Map,
+    most: int | None = MOST_TESTS,
+    museum: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Choice:
+    """The tests for what differs between the sides; at most so many.
+
+    *museum*: by file of the tree, the tests that show its old bugs.
+    """
     if not TESTS.is_dir():
         raise CannotRun(f"{TESTS} is missing; only a clone of zvmlab has the tests of the drivers")
-    choice = Choice()
-    touching, whole = Counter[str](), Counter[str]()
+    choice, found = Choice(), _Found(speeds.load(SPEEDS))
     for name in applied.changed:
         diff = applied.diffs.get(name)
         if diff is None or is_document(name):
             continue
+        found.first += museum.get(name, ())
         functions = known.get(name)
         if functions is None:
             by_driver = _by_requirements(name)
-            touching.update(by_driver)
-            choice.unknown += [] if by_driver else [name]
+            found.add(by_driver)
+            choice.unknown += [] if by_driver or name in museum else [name]
             continue
         old, new = text_of(applied.base[name]), text_of(applied.patched[name])
         touched = touched_functions(diff, old, new)
         for tests in functions.values():
-            whole.update(_plain(tests))
-        for function in touched.keys() & functions.keys() or functions.keys():
-            touching.update(_plain(functions[function]))
+            found.whole.update(_plain(tests))
+        for function in sorted(touched.keys() & functions.keys() or functions.keys()):
+            found.add(sorted(_plain(functions[function])))
         choice.not_run += _not_run(name, touched, functions)
-    # Of those that run what is touched, those that run most of the files come first.
-    ranked = sorted(touching, key=lambda test: (-touching[test], -whole[test], test))
+    ranked = found.ranked()
     choice.tests = ranked if most is None else ranked[:most]
     choice.left = len(ranked) - len(choice.tests)
     return choice
+
+
+class _Found:
+    """Tests that run what is touched."""
+
+    def __init__(self, rules: speeds.Speeds) -> None:
+        self._rules = rules
+        self._costs = costs.load(rules.costs) if rules.costs is not None else {}
+        self._groups: list[Sequence[str]] = []
+        self.first: list[str] = []
+        """Of the museum."""
+        self.whole: Counter[str] = Counter()
+        """Functions of the touched files that a test runs."""
+
+    def add(self, tests: Sequence[str]) -> None:
+        """The tests of one function, or of one driver."""
+        self._groups.append(tests)
+
+    def ranked(self) -> list[str]:
+        """All, the most useful first: each function has one among the first ones."""
+        touching = Counter(test for group in self._groups for test in group)
+        turns = _turns(touching)
+
+        def rank(test: str) -> tuple[object, ...]:
+            cost = self._cost(test)
+            used = (-touching[test], -self.whole[test])
+            return (cost > COSTLY, *used, turns[test], cost, test)
+
+        of_each = [min(group, key=rank) for group in self._groups if group]
+        return list(dict.fromkeys([*self.first, *of_each, *sorted(touching, key=rank)]))
+
+    def _cost(self, test: str) -> float:
+        file, _, function = test.removeprefix("tests/").partition("::")
+        if self._rules.of(file, function).left:
+            return math.inf
+        return self._costs.get(file, {}).get(function, 0.0)
+
+
+def _turns(tests: Iterable[str]) -> dict[str, int]:
+    """Which test of its file each is: a file has a subject, and each subject has its turn."""
+    seen, turns = Counter[str](), {}
+    for test in tests:
+        file = test.partition("::")[0]
+        turns[test] = seen[file]
+        seen[file] += 1
+    return turns
 
 
 def _plain(tests: Iterable[str]) -> set[str]:
@@ -146,9 +207,14 @@ def _by_requirements(name: str) -> list[str]:
         module = ast.parse(path.read_text(encoding="utf-8"))
         for node in module.body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-                if letters & {row.rstrip("0123456789") for row in _rows(node)}:
+                if letters & {row.rstrip("0123456789") for row in _rows(node)} and not _full(node):
                     found.append(f"{path.relative_to(TREE)}::{node.name}")
     return found
+
+
+def _full(node: ast.FunctionDef) -> bool:
+    """Does it run with pytest's --full alone?"""
+    return any(ast.unparse(mark).endswith("mark.full") for mark in node.decorator_list)
 
 
 def _rows(node: ast.FunctionDef) -> list[str]:
