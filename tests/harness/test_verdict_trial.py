@@ -45,23 +45,26 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Play:
             if fails is not None:
                 raise fails
             base, patched = (Side(f"{side}{target.words}", "6.1.9") for side in ("base", "patched"))
-            return Sides(base, patched, Build(tmp_path, "cc", None), ("monreader",))
+            return Sides(base, patched, Build(tmp_path, "cc", None), "a kernel", ("monreader",))
 
         def run(self: Any, side: Side, tests: Sequence[str], report: Path) -> None:
-            if stop and len(ran) == stop:
-                raise trial.LimitOver("the limit of 5 s is over")
             name = side.kernel.partition(":")[0]
+            over = bool(stop) and len(ran) == stop
             ran.append(f"{name} {len(tests)}")
             turn = sum(one.startswith(name) for one in ran)
-            report.mkdir(parents=True)
-            found = {f"t.py::test_{one}": holds(name, one, turn) for one in ("a", "b")}
+            report.mkdir(parents=True, exist_ok=True)
+            these = ("a",) if over else ("a", "b")
+            found = {f"t.py::test_{one}": holds(name, one, turn) for one in these}
             (report / "found.json").write_text(json.dumps(found))
+            if over:
+                raise trial.LimitOver("the limit of 5 s is over")
             (report / "results.jsonl").write_text(
                 '{"results": 1, "of": "tests", "shard": "1/1", "run": {}}\n{"finished": 2}\n'
             )
 
         def results(self: Any, report: Path, _side: Side) -> dict[str, Seen]:
-            found = json.loads((report / "found.json").read_text())
+            file = report / "found.json"
+            found = json.loads(file.read_text()) if file.exists() else {}
             return {
                 name: Seen(name, value, False, "" if value else "assert 0", "", "")
                 for name, value in found.items()
@@ -129,12 +132,32 @@ def test_side_that_does_not_build(
     assert nothing_left()
 
 
-def test_trial_that_reaches_its_limit_goes_on(
+def test_trial_that_reaches_its_limit_says_so_first_and_goes_on(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    play(lambda side, test, turn: side == "base", stop=1)
+    files = [tmp_path / name for name in ("out.ktap", "out.json")]
+    outputs = ["--ktap", str(files[0]), "--json", str(files[1]), "--kernel", f"{tree}:full"]
+    assert main(command(tree, "--limit", "5", *outputs)) == 124
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith('zvmlab did not finish trying "')
+    first, _, rest = said.partition(" on 6.1.9")
+    assert first.endswith("(1 patch): the limit of 5 s is over (exit 124)")
+    assert ": 1 newly failing so far Not finished" in rest
+    assert ": 1 test compared, cut off while testing patched" in rest
+    ktap, data = files[0].read_text(), json.loads(files[1].read_text())
+    assert "# zvmlab did not finish trying" in ktap and "1..2\n" in ktap
+    assert f"), not on {tree}:full: 1 newly failing so far\n" in ktap
+    assert "ok 2 " in ktap and "# SKIP not begun" in ktap and "Bail out! the limit" in ktap
+    assert (data["finished"], data["exit"], data["left"]) == (False, 124, [f"{tree}:full"])
+    assert not nothing_left()
+
+
+def test_trial_that_was_cut_off_is_resumed(
     tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
 ) -> None:
     play(lambda side, test, turn: True, stop=1)
-    assert main(command(tree, "--limit", "5")) == 124
-    assert "Not finished" in capsys.readouterr().out and not nothing_left()
+    assert main(command(tree, "--limit", "5")) == 124 and not nothing_left()
     (tree.parent / "b.diff").write_text(diff(SOURCE, SOURCE.replace("-EBUSY", "-ENXIO")))
     other = [word.replace("a.diff", "b.diff") for word in command(tree, "--resume")]
     assert main(other) == 2
@@ -145,6 +168,34 @@ def test_trial_that_reaches_its_limit_goes_on(
     assert nothing_left()
     assert main(command(tree, "--resume")) == 2
     assert "no trial of a series on this tree was cut off" in capsys.readouterr().err
+
+
+def test_base_runs_once_for_all_series(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = ["as they are"]
+    monkeypatch.setattr(runs, "state_of", lambda _paths: sources[0])
+    ran = play(lambda side, test, turn: True)
+    assert main(command(tree)) == 0 and ran == ["base 1", "patched 1"]
+    (tree.parent / "a.diff").write_text(diff(SOURCE, SOURCE.replace("-EBUSY", "-ENXIO")))
+    capsys.readouterr()
+    assert main(command(tree)) == 0 and ran[2:] == ["patched 1"]
+    assert "results of base known from before" in " ".join(capsys.readouterr().out.split())
+    assert main(command(tree, "--fresh")) == 0 and ran[3:] == ["base 1", "patched 1"]
+    other = [word.replace(TESTS, "tests/e2e/test_b.py") for word in command(tree)]
+    assert main(other) == 0 and ran[5:] == ["base 1", "patched 1"]
+    sources[0] = "changed"
+    assert main(command(tree)) == 0 and ran[7:] == ["base 1", "patched 1"]
+
+
+def test_base_that_fails_is_not_taken_for_known(
+    tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "state_of", lambda _paths: "as they are")
+    ran = play(lambda side, test, turn: False)
+    for _ in range(2):
+        assert main(command(tree)) == 0
+    assert ran == ["base 1", "patched 1"] * 2
 
 
 def test_next_trial_removes_what_a_killed_one_has_left(tree: Path, play: Play) -> None:

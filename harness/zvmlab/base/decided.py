@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.cache import cache_root
-from zvmlab.base.owned import MARK, is_ours, mark_once
+from zvmlab.base.owned import is_ours, mark_once
 from zvmlab.base.signature import is_settled, signature
 
 FOLDER = "decided"
 MOST = 64
-"""So many decisions are kept, those that were made last."""
+"""So many decisions of a kind are kept, those that were made last."""
 
 
 def state_of(paths: Iterable[Path]) -> str | None:
@@ -99,15 +99,15 @@ def keep(what: str, key: str, state: str | None, answer: object) -> None:
         scratch = file.with_name(f".{file.name}.{os.getpid()}")
         scratch.write_text(json.dumps({"state": state, "answer": answer}), encoding="utf-8")
         scratch.replace(file)
-        _forget(file.parent)
+        _forget(file.parent, what)
 
 
 def _file(what: str, key: str) -> Path:
     return cache_root() / FOLDER / f"{what}-{key}.json"
 
 
-def _forget(folder: Path) -> None:
-    """Remove the oldest decisions."""
-    found = [path for path in folder.iterdir() if path.name != MARK]
+def _forget(folder: Path, what: str) -> None:
+    """Remove the oldest decisions of a kind."""
+    found = list(folder.glob(f"{what}-*.json"))
     for path in sorted(found, key=lambda path: path.stat().st_mtime)[:-MOST]:
         path.unlink(missing_ok=True)

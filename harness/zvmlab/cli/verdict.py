@@ -47,7 +47,7 @@ def add_commands(commands: Any) -> None:
         metavar="WORDS",
         help="run these tests, in words for pytest (default: those that run the touched functions)",
     )
-    add("--full", action="store_true", help="run all of those tests, not the first 40 of a kernel")
+    add("--full", action="store_true", help="run all of those tests, not the first ten")
     add("--sweep", action="store_true", help="also sweep the scenarios that use the touched files")
     add(
         "--allow",
@@ -61,6 +61,7 @@ def add_commands(commands: Any) -> None:
     add("--json", type=Path, metavar="FILE", help="also write it as JSON")
     add("--keep", type=Path, metavar="DIR", help="keep logs of the tests, and sources of modules")
     add("--resume", action="store_true", help="continue the same trial, if it was cut off")
+    add("--fresh", action="store_true", help="test base again, also if its results are known")
     parser.set_defaults(command=run_try)
     _bisect_options(commands)
 
@@ -142,6 +143,7 @@ def _words(text: str | None, option: str) -> tuple[str, ...]:
 def run_try(arguments: argparse.Namespace) -> int:
     """The report; 1 if something newly fails."""
     _need_pytest()
+    from zvmlab.museum.bugs import default_table, load, tests_by_file
     from zvmlab.verdict import report
     from zvmlab.verdict.trial import Plan, trial
 
@@ -161,6 +163,8 @@ def run_try(arguments: argparse.Namespace) -> int:
         limit=arguments.limit,
         keep=arguments.keep,
         resume=arguments.resume,
+        fresh=arguments.fresh,
+        museum=tests_by_file(load(default_table())),
     )
     verdict = trial(plan, Progress())
     said = report.text(verdict)

@@ -52,6 +52,20 @@ class Difference:
     states: dict[str, str] = field(default_factory=dict)
     """What became of each test that ran on both sides."""
 
+    def add(self, other: Difference) -> None:
+        """Further tests; a report of the kernel that is there already is not new."""
+        for mine, theirs in (
+            (self.failing, other.failing),
+            (self.passing, other.passing),
+            (self.unsteady, other.unsteady),
+        ):
+            mine += theirs
+        known = {(one.report, one.inside) for one in self.reports}
+        self.reports += [one for one in other.reports if (one.report, one.inside) not in known]
+        self.not_compared += other.not_compared
+        self.compared += other.compared
+        self.states |= other.states
+
 
 def worse(base: Seen, patched: Seen) -> bool:
     """Does it hold without the series only, or fail in another way than is known?"""

@@ -111,6 +111,11 @@ class Folder:
         """Has it a Makefile?"""
         return self._makefile is not None
 
+    @property
+    def makefile(self) -> bytes:
+        """Its contents; empty if there is none."""
+        return b"" if self._makefile is None else self._makefile.read_bytes()
+
     def modules_of(self, name: str, files: Files) -> set[tuple[str, str]]:
         """What is built from a source of this folder: ("m", a module) or ("y", an object)."""
         path = PurePosixPath(name)
@@ -154,8 +159,7 @@ class Folder:
         into.mkdir(parents=True)
         for name, data in self.sources(files).items():
             (into / name).write_bytes(data)
-        assert self._makefile is not None
-        (into / TREE_MAKEFILE).write_bytes(self._makefile.read_bytes())
+        (into / TREE_MAKEFILE).write_bytes(self.makefile)
         objects = " ".join(f"{name}.o" for name in sorted(modules))
         text = _KBUILD.format(makefile=TREE_MAKEFILE, objects=objects)
         (into / "Kbuild").write_text(text, encoding="utf-8")

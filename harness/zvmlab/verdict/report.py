@@ -17,6 +17,7 @@ from zvmlab.verdict.compare import Difference, Finding
 COLUMNS = 72
 FORMAT = 1
 _MOST_SHOWN = 40
+_RESUME = "the same command with --resume goes on from here"
 
 
 @dataclass
@@ -34,6 +35,8 @@ class Tried:
     """Of sparse and W=1."""
     broken: str = ""
     """Why the patched side does not build."""
+    doing: str = "building"
+    """What is, or was, done when the limit came; "" at the end."""
 
     @property
     def label(self) -> str:
@@ -61,6 +64,8 @@ class Verdict:
     versions: list[str] = field(default_factory=list)
     over: str = ""
     """The limit came before the end."""
+    left: list[str] = field(default_factory=list)
+    """Kernels that were not begun."""
 
     @property
     def failing(self) -> list[tuple[Tried, Finding]]:
@@ -95,10 +100,37 @@ class Verdict:
             (sum(bool(one.broken) for one in self.tried), "not building"),
         ]
         said = [f"{number} {text}" for number, text in words if number]
-        nothing = (
-            "nothing new" if any(one.difference.compared for one in self.tried) else "no test ran"
-        )
-        return ", ".join(said) or nothing
+        compared = any(one.difference.compared for one in self.tried)
+        nothing = "nothing new" if compared else "no test ran"
+        return (", ".join(said) or nothing) + (" so far" if self.over and compared else "")
+
+    @property
+    def first(self) -> str:
+        """What was tried, and whether to the end."""
+        count = f"{self.patches} patch{'es' if self.patches != 1 else ''}"
+        how = "did not finish trying" if self.over else "tried"
+        end = f": {self.over}" if self.over else ""
+        return f'zvmlab {how} "{self.subject}" ({count}){end}'
+
+    @property
+    def second(self) -> str:
+        """The kernels, and all in some words."""
+        kernels = _and([one.label for one in self.tried]) or "no kernel"
+        left = f", not on {_and(self.left)}" if self.left else ""
+        return f"on {kernels}{left}: {self.headline}"
+
+    @property
+    def unfinished(self) -> list[str]:
+        """How far each kernel came, if the limit was over."""
+        if not self.over:
+            return []
+        said = [
+            f"{one.label}: {_tests(one)}, cut off while {one.doing}"
+            if one.doing
+            else f"{one.label}: {_tests(one)}, to the end"
+            for one in self.tried
+        ]
+        return [*said, *(f"{name}: not begun" for name in self.left)]
 
 
 def text(verdict: Verdict) -> str:
@@ -107,12 +139,11 @@ def text(verdict: Verdict) -> str:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
-    count = f"{verdict.patches} patch{'es' if verdict.patches != 1 else ''}"
-    yield from _wrapped(f'zvmlab tried "{verdict.subject}" ({count})', "", "")
-    kernels = _and([one.label for one in verdict.tried]) or "no kernel"
-    yield from _wrapped(f"on {kernels}: {verdict.headline}", "", "")
+    yield from _wrapped(verdict.first, "", "")
+    yield from _wrapped(verdict.second, "", "")
+    resume = [_RESUME] if verdict.over else []
     sections: list[tuple[str, Iterable[str]]] = [
-        ("Not finished", _items([verdict.over] if verdict.over else [])),
+        ("Not finished", _items([*verdict.unfinished, *resume])),
         (
             "Does not build",
             _items(f"{one.label}: {one.broken}" for one in verdict.tried if one.broken),
@@ -146,6 +177,11 @@ def _wrapped(line: str, first: str, others: str) -> list[str]:
         subsequent_indent=others,
         break_on_hyphens=False,
     )
+
+
+def _tests(one: Tried) -> str:
+    number = one.difference.compared
+    return f"{number} test{'s' if number != 1 else ''} compared"
 
 
 def _and(words: Sequence[str]) -> str:
@@ -236,7 +272,10 @@ def _commands(verdict: Verdict) -> list[str]:
 
 def ktap(verdict: Verdict) -> str:
     """KTAP 1: a test of the kernel for each, with its tests below."""
-    lines = ["KTAP version 1", f"1..{len(verdict.tried)}"]
+    lines = ["KTAP version 1", f"1..{len(verdict.tried) + len(verdict.left)}"]
+    if verdict.over:
+        said = (verdict.first, verdict.second, *verdict.unfinished)
+        lines += [f"# {harmless(line, lines=False)}" for line in said]
     for number, one in enumerate(verdict.tried, 1):
         states = one.difference.states
         lines += ["    KTAP version 1", f"    1..{len(states)}"]
@@ -248,7 +287,11 @@ def ktap(verdict: Verdict) -> str:
         fails = bool(one.difference.failing or one.difference.reports or one.broken)
         label = harmless(one.label, lines=False).replace("#", "_")
         lines += [f"# {harmless(one.broken, lines=False)}"] if one.broken else []
-        lines.append(f"{'not ok' if fails else 'ok'} {number} {label}")
+        cut = " # SKIP not finished" if one.doing and not fails else ""
+        lines.append(f"{'not ok' if fails else 'ok'} {number} {label}{cut}")
+    for number, name in enumerate(verdict.left, len(verdict.tried) + 1):
+        label = harmless(name, lines=False).replace("#", "_")
+        lines.append(f"ok {number} {label} # SKIP not begun")
     if verdict.over:
         lines.append(f"Bail out! {verdict.over}")
     return "\n".join(lines) + "\n"
@@ -267,5 +310,6 @@ _KTAP = {
 def to_json(verdict: Verdict) -> str:
     """JSON, in the fields of the classes above."""
     data: dict[str, Any] = asdict(verdict)
-    data = {"format": FORMAT, "exit": verdict.exit_code, "headline": verdict.headline, **data}
+    said = {"finished": not verdict.over, "headline": verdict.headline}
+    data = {"format": FORMAT, "exit": verdict.exit_code, **said, **data}
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"

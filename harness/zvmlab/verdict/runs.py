@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from zvmlab.base.cache import digest
+from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.results import NAME, ResultsFile, sense
@@ -29,6 +31,9 @@ _CRASH = re.compile(rf"^(?:E +)?({'|'.join(CRASHES)}): (.+)$", re.MULTILINE)
 _IN = re.compile(r"^(?:E +)?  in: (\S.*)$", re.MULTILINE)
 _NUMBERS = re.compile(r"\b0x[0-9a-f]+\b|\b[0-9a-f]{6,}\b|\b\d+\b")
 _NO_TESTS = 5
+_BASE = "try-base"
+_DECIDING = ("artifacts", "driver", "guest", "harness/zvmlab", "lib", "sim", "tests", "tools")
+"""What of this clone a test's result follows from."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +92,39 @@ def key_of(node: str, kernel: str) -> str:
 
 
 class Runner:
-    """Runs tests on sides; results are kept in a folder, so that a run can go on."""
+    """Runs tests on sides; results are kept in a folder, so that a run can go on.
 
-    def __init__(self, folder: Path, resume: bool) -> None:
+    With *known*, what base shows is kept in the cache as well, as long as nothing that has a part in
+    it changes.
+    """
+
+    def __init__(self, folder: Path, resume: bool, known: bool = False) -> None:
         self.folder = folder
         self._resume = resume
+        self._known = known
+        self.recalled: list[str] = []
+        """Kernels on which base need not run."""
+
+    def base(self, side: Side, tests: Sequence[str], label: str) -> dict[str, Seen]:
+        """The results of a side that other series have, too."""
+        if not self._known:
+            return self.run(side, tests, label)
+        key = digest(side.identity, side.kernel, *tests, *_settings())
+        before = state_of(TREE / name for name in _DECIDING)
+        answer = recall(_BASE, key, before)
+        with contextlib.suppress(AttributeError, TypeError):
+            found = {str(name): Seen(**one) for name, one in answer.items()}
+            self.recalled.append(side.kernel)
+            return found
+        results = self.run(side, tests, label)
+        # A failure may be one by chance.
+        if all(one.holds is not False or one.known for one in results.values()):
+            keep(_BASE, key, before, {name: asdict(one) for name, one in results.items()})
+        return results
+
+    def so_far(self, side: Side, label: str) -> dict[str, Seen]:
+        """The results of a run that was cut off."""
+        return self._results(self.folder / label, side)
 
     def run(self, side: Side, tests: Sequence[str], label: str) -> dict[str, Seen]:
         """The results by key_of() the tests; *label* is a name for this run in the folder."""
@@ -108,20 +141,7 @@ class Runner:
         argv += ["--zvmlab-report", str(report), "--basetemp", str(report / "guests")]
         env = {**os.environ, **side.environment, "PYTHONPATH": str(TREE / "harness")}
         log = report / "pytest.log"
-        with open(log, "w", encoding="utf-8") as out:
-            process = subprocess.Popen(
-                [*argv, *tests],
-                cwd=TREE,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait()
-            finally:
-                _end(process)
+        code = call([*argv, *tests], env, log)
         if not (report / NAME).exists() or code not in (0, 1):
             self._explain(code, log)
 
@@ -149,6 +169,24 @@ class Runner:
         return results
 
 
+def call(argv: Sequence[str], env: Mapping[str, str], log: Path) -> int:
+    """Run a command of this clone; its exit code.  Whatever ends us early ends it and its guests."""
+    with open(log, "w", encoding="utf-8") as out:
+        process = subprocess.Popen(
+            argv,
+            cwd=TREE,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return process.wait()
+        finally:
+            _end(process)
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End pytest in order, so that its guests end, too; then by force."""
     for number in (signal.SIGINT, signal.SIGKILL):
@@ -161,6 +199,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def to_json(found: Iterable[Seen]) -> list[dict[str, Any]]:
-    """Plain data."""
-    return [asdict(one) for one in found]
+def _settings() -> list[str]:
+    """Settings of the harness, and the emulator that its guests have."""
+    from zvmlab.builder.qemubuild import version
+
+    found = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("ZVMLAB_")]
+    return [version(), *found]

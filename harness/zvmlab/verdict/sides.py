@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from zvmlab.base.cache import digest
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.kernel import DEBIAN, REPLACED, Kernel, is_debug
+from zvmlab.builder.kernel_tree import contents_of
 from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.modulebuild import Build, build_folder, built_modules
@@ -61,6 +63,8 @@ class Side:
     kernel: str
     version: str
     replaced: tuple[Path, ...] = ()
+    identity: str = ""
+    """Changes with everything that its guests run."""
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -76,6 +80,8 @@ class Sides:
     patched: Side
     build: Build
     """How single objects are built for this kernel."""
+    kernel: str
+    """Changes with everything that it is built from."""
     modules: tuple[str, ...] = field(default=())
     """The modules that differ; none: the whole kernel is built twice."""
 
@@ -135,7 +141,15 @@ def build_sides(target: Target, applied: Applied, work: Path, progress: Progress
     _check_built(names, kernel, build.folder)
     other = f"{_side_tree(work / PATCHED, tree, applied.patched)}{target.words}"
     patched = _built(other, PatchedFails, progress)
-    return Sides(Side(base, str(kernel)), Side(other, str(patched)), build)
+    return Sides(_side(base, kernel), _side(other, patched), build, _identity(kernel))
+
+
+def _side(name: str, kernel: Kernel, replaced: tuple[Path, ...] = ()) -> Side:
+    return Side(name, str(kernel), replaced, digest(_identity(kernel), *replaced))
+
+
+def _identity(kernel: Kernel) -> str:
+    return digest(kernel.version, kernel.suite, contents_of(kernel), kernel.image)
 
 
 def _side_tree(folder: Path, tree: Path, files: Files) -> Path:
@@ -198,13 +212,8 @@ def _of_modules(
             made += built.values()
         files[side] = tuple(made)
     modules = tuple(module for part in parts for module in part.modules)
-    version = str(kernel)
-    return Sides(
-        Side(target.name, version, files[BASE]),
-        Side(target.name, version, files[PATCHED]),
-        build,
-        modules,
-    )
+    base, patched = (_side(target.name, kernel, files[side]) for side in (BASE, PATCHED))
+    return Sides(base, patched, build, _identity(kernel), modules)
 
 
 def _plain_error(text: str, folder: Path, name: str) -> str:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from zvmlab.base.cache import digest
+from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.builder.buildstep import run_tool
 from zvmlab.builder.modulebuild import Build
 from zvmlab.verdict.applied import Applied, Files
@@ -20,6 +22,7 @@ from zvmlab.verdict.series import Series
 
 CHECKPATCH_SECONDS = 120
 MAKE_SECONDS = 300
+_KIND = "try-warnings"
 _SAID = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?P<text>(?:ERROR|WARNING|CHECK):.*)$")
 _WARNING = re.compile(r"^(?P<file>\S+?):(?P<line>\d+):(?:\d+:)? (?P<text>(?:warning|error): .*)$")
 
@@ -44,10 +47,13 @@ def checkpatch(series: Series, tree: Path) -> list[str]:
     return said
 
 
-def new_warnings(applied: Applied, tree: Path, build: Build, missing: list[str]) -> list[str]:
+def new_warnings(
+    applied: Applied, tree: Path, build: Build, kernel: str, missing: list[str]
+) -> list[str]:
     """Warnings of sparse and of W=1 about touched sources that base does not have.
 
-    *missing* gets a sentence about what could not be looked at.
+    *kernel* identifies the kernel that is built in the build's folder.  *missing* gets a sentence
+    about what could not be looked at.
     """
     config = build.folder / "include/config/auto.conf"
     said: list[str] = []
@@ -63,8 +69,10 @@ def new_warnings(applied: Applied, tree: Path, build: Build, missing: list[str])
         if not folder.known:
             missing.append(f"no Makefile in {name}: W=1 and sparse were not tried")
             continue
-        base = _warnings(folder, applied.base, sources, build, missing)
-        patched = _warnings(folder, applied.patched, sources, build, missing)
+        base, patched = (
+            _known_warnings(folder, files, sources, build, kernel, missing)
+            for files in (applied.base, applied.patched)
+        )
         if base is not None and patched is not None:
             said += _only_new(base, patched)
     return said
@@ -77,6 +85,30 @@ def _only_new(base: Iterable[tuple[str, str]], patched: Iterable[tuple[str, str]
         left[text] -= 1
         if left[text] < 0:
             yield f"{where}: {text}"
+
+
+def _known_warnings(
+    folder: Folder,
+    files: Files,
+    sources: list[str],
+    build: Build,
+    kernel: str,
+    missing: list[str],
+) -> list[tuple[str, str]] | None:
+    """_warnings(), which are the same for the same files."""
+    parts: list[str | bytes] = [kernel, str(build.folder), folder.folder, folder.makefile, *sources]
+    for name, data in sorted(folder.sources(files).items()):
+        parts += [name, data]
+    key = digest(*parts)
+    sparse = shutil.which("sparse")
+    state = state_of([Path(sparse)] if sparse is not None else [])
+    answer = recall(_KIND, key, state)
+    if isinstance(answer, list):
+        return [(str(where), str(text)) for where, text in answer]
+    found = _warnings(folder, files, sources, build, missing)
+    if found is not None:
+        keep(_KIND, key, state, found)
+    return found
 
 
 def _warnings(

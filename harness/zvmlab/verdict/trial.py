@@ -20,14 +20,14 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
 from zvmlab.base import manifest
 from zvmlab.base.cache import cache_root, digest, locked_within
-from zvmlab.base.errors import CannotRun, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_TIMEOUT, CannotRun, Timeout, UsageError, ZvmlabError
 from zvmlab.base.owned import discard, is_ours, mark
 from zvmlab.base.progress import Progress
 from zvmlab.base.version import __version__
@@ -44,7 +44,7 @@ from zvmlab.verdict.runs import Runner
 from zvmlab.verdict.series import Series, read_series
 from zvmlab.verdict.sides import PatchedFails, Sides, Target, build_sides, targets_of
 from zvmlab.verdict.static import checkpatch, new_warnings
-from zvmlab.verdict.swept import sweeps
+from zvmlab.verdict.swept import scenarios_for, sweeps
 
 LOCK_SECONDS = 3600
 _SCRATCH = ("base", "patched", "apply", "modules-base", "modules-patched")
@@ -73,6 +73,10 @@ class Plan:
     limit: float | None = None
     keep: Path | None = None
     resume: bool = False
+    fresh: bool = False
+    """Test base, too, if it is known what it shows."""
+    museum: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By file of Linux, the tests that show its old bugs."""
 
 
 def trial(plan: Plan, progress: Progress) -> Verdict:
@@ -177,7 +181,11 @@ class _Trial:
                 for target in self._targets:
                     self._try(target, applied[target.tree], runner, verdict)
         except LimitOver as error:
-            verdict.over = f"{error}; --resume goes on from here"
+            verdict.over = f"{error} (exit {EXIT_TIMEOUT})"
+            verdict.left = [target.name for target in self._targets[len(verdict.tried) :]]
+        if runner.recalled:
+            names = ", ".join(runner.recalled)
+            verdict.versions.append(f"results of base known from before (--fresh): {names}")
         verdict.errors = [] if verdict.over else self._allowed.unneeded()
         verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
         self._end(verdict)
@@ -230,7 +238,7 @@ class _Trial:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             noted.write_text(f"{identity}\n", encoding="ascii")
-        return Runner(folder, plan.resume)
+        return Runner(folder, plan.resume, known=not plan.fresh)
 
     def _try(self, target: Target, applied: Applied, runner: Runner, verdict: Verdict) -> None:
         """One kernel in one configuration."""
@@ -239,7 +247,7 @@ class _Trial:
         try:
             sides = build_sides(target, applied, self._works[target.tree], self._progress)
         except PatchedFails as error:
-            one.broken = str(error)
+            one.broken, one.doing = str(error), ""
             return
         one.version, one.modules = sides.base.version, sides.modules
         one.compiler = _compiler(sides.build)
@@ -250,12 +258,15 @@ class _Trial:
         with self._progress.step(f"testing base and patched on {target.name}"):
             self._compare(target, sides, tests, runner, label, one)
         if self._plan.sweep:
-            sweeps(sides, applied.changed, runner.folder / f"{label}-sweep", one, verdict.not_tried)
+            self._sweep(sides, applied, runner.folder / f"{label}-sweep", one, verdict)
         if not target.debug or target.words != ":debug":
+            one.doing = "looking for warnings"
             missing: list[str] = []
-            one.warnings = new_warnings(applied, target.tree, sides.build, missing)
+            build, tree = sides.build, target.tree
+            one.warnings = new_warnings(applied, tree, build, sides.kernel, missing)
             verdict.not_tried += [line for line in missing if line not in verdict.not_tried]
         verdict.not_tried += [f"{target.name}: {text}" for text in one.difference.not_compared]
+        one.doing = ""
 
     def _tests(self, target: Target, applied: Applied, verdict: Verdict) -> list[str]:
         plan = self._plan
@@ -265,7 +276,7 @@ class _Trial:
         if found is None:
             most = None if plan.full else choices.MOST_TESTS
             known = choices.read_map(series_of(target.tree))
-            found = self._choices[target.tree] = choices.choose(applied, known, most)
+            found = self._choices[target.tree] = choices.choose(applied, known, most, plan.museum)
             verdict.not_run += [line for line in found.not_run if line not in verdict.not_run]
             said = [f"no test is known to run {name}" for name in found.unknown]
             if found.left:
@@ -285,20 +296,39 @@ class _Trial:
         """Run the tests on both sides in turn; those that differ three times more on each."""
         if not tests:
             return
-        base = runner.run(sides.base, tests, f"{label}-base")
-        patched = runner.run(sides.patched, tests, f"{label}-patched")
+        one.doing = "testing base"
+        base = runner.base(sides.base, tests, f"{label}-base")
+        one.doing = "testing patched"
+        patched: Results = {}
         again: dict[str, list[Results]] = {"base": [], "patched": []}
-        keys = differing(base, patched)
-        for turn in range(1, REPEATS + 1) if keys else ():
-            for name, side, first in (
-                ("base", sides.base, base),
-                ("patched", sides.patched, patched),
-            ):
-                nodes = [first[key].node for key in keys]
-                again[name].append(runner.run(side, nodes, f"{label}-{name}-{turn}"))
+        try:
+            patched = runner.run(sides.patched, tests, f"{label}-patched")
+            one.doing = "repeating what differs"
+            keys = differing(base, patched)
+            for turn in range(1, REPEATS + 1) if keys else ():
+                for name, side, first in (
+                    ("base", sides.base, base),
+                    ("patched", sides.patched, patched),
+                ):
+                    nodes = [first[key].node for key in keys]
+                    again[name].append(runner.run(side, nodes, f"{label}-{name}-{turn}"))
+        except LimitOver:
+            patched = patched or runner.so_far(sides.patched, f"{label}-patched")
+            base = {key: base[key] for key in base.keys() & patched.keys()}
+            one.difference = compare(base, patched, again["base"], again["patched"], self._allowed)
+            raise
         one.difference = compare(base, patched, again["base"], again["patched"], self._allowed)
         if not one.difference.compared:
             raise ZvmlabError(f"no test ran on both sides of {target.name}")
+
+    def _sweep(
+        self, sides: Sides, applied: Applied, folder: Path, one: Tried, verdict: Verdict
+    ) -> None:
+        one.doing = "sweeping"
+        names = scenarios_for(applied.changed, one.modules)
+        said = ["no scenario that can be swept uses the files of the series"] if not names else []
+        said += sweeps(sides, names, folder, one.difference, self._allowed)
+        verdict.not_tried += [line for line in said if line not in verdict.not_tried]
 
     def _end(self, verdict: Verdict) -> None:
         """Keep what was asked for; the results of a finished trial are not needed any more."""
