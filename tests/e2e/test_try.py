@@ -7,18 +7,23 @@ that Debian has at the moment.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from waiting import wait_until
 
+from zvmlab.base.cache import cache_root, digest
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.builder.kernels import resolve
@@ -52,6 +57,18 @@ NO_EFFECT = Edit(
 BROKEN = Edit(r"^\trc = -EBUSY;$", "\trc = -EBUSY")
 
 
+def write_patch(folder: Path, tree: Path, edit: Edit) -> Path:
+    """The edit as a diff."""
+    old = (tree / DRIVER).read_text(encoding="utf-8")
+    new, count = re.subn(edit.place, edit.becomes, old, flags=re.MULTILINE)
+    assert count == 1, f"the edit fits {count} places of {DRIVER}"
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    patch = folder / "edit.patch"
+    diff = difflib.unified_diff(before, after, f"a/{DRIVER}", f"b/{DRIVER}")
+    patch.write_text("".join(diff))
+    return patch
+
+
 @pytest.fixture
 def tried(
     zvmlab_kernel: str, tmp_path: Path
@@ -60,13 +77,7 @@ def tried(
     (target,) = targets_of(zvmlab_kernel, Progress(quiet=True))
 
     def run(edit: Edit, tests: str) -> tuple[int, dict[str, Any], str]:
-        old = (target.tree / DRIVER).read_text(encoding="utf-8")
-        new, count = re.subn(edit.place, edit.becomes, old, flags=re.MULTILINE)
-        assert count == 1, f"the edit fits {count} places of {DRIVER}"
-        before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-        diff = "".join(difflib.unified_diff(before, after, f"a/{DRIVER}", f"b/{DRIVER}"))
-        patch = tmp_path / "edit.patch"
-        patch.write_text(diff)
+        patch = write_patch(tmp_path, target.tree, edit)
         out = tmp_path / "verdict.json"
         argv = [sys.executable, str(TREE / "zvmlab"), "try", str(patch), "--kernel", zvmlab_kernel]
         argv += ["--tests", tests, "--json", str(out)]
@@ -130,6 +141,67 @@ def test_replaced_module_is_what_guests_load(zvmlab_kernel: str, tmp_path: Path)
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert f"kernel {resolve(zvmlab_kernel)} has no module no_such" in done.stderr
+
+
+def start(patch: Path, kernel: str, mark: str) -> subprocess.Popen[str]:
+    """A trial with one short test; *mark* is in the environment of all that it starts."""
+    argv = [sys.executable, str(TREE / "zvmlab"), "try", str(patch), "--kernel", kernel]
+    argv += ["--tests", NO_BYTES]
+    env = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    return subprocess.Popen(
+        argv,
+        env=env | {"ZVMLAB_TRIAL_OF_TEST": mark},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def alive(mark: str) -> list[str]:
+    """Processes that have the mark."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+            if state != "Z" and mark.encode() in (folder / "environ").read_bytes():
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
+    return found
+
+
+def await_line(process: subprocess.Popen[str], begin: str) -> None:
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if line.startswith(begin):
+            return
+    raise AssertionError(f"the trial never said {begin!r}: {said}")
+
+
+@pytest.mark.parametrize("number", (signal.SIGKILL, signal.SIGINT), ids=("kill", "ctrl-c"))
+@pytest.mark.parametrize("phase", ("building", "testing base"))
+def test_trial_that_is_ended_leaves_no_process_and_the_next_one_no_file(
+    zvmlab_kernel: str, tmp_path: Path, number: signal.Signals, phase: str
+) -> None:
+    (target,) = targets_of(zvmlab_kernel, Progress(quiet=True))
+    mark = str(uuid.uuid4())
+    # A comment that nobody has built yet.
+    patch = write_patch(tmp_path, target.tree, Edit(r"^(\trc = -EBUSY;)$", rf"\1 /* {mark} */"))
+    work = cache_root() / f"try-{digest(str(target.tree.resolve()))}"
+    ended = start(patch, zvmlab_kernel, mark)
+    await_line(ended, phase)
+    if phase != "building":
+        wait_until(lambda: any("qemu" in line for line in alive(mark)), "a guest of the trial")
+    ended.send_signal(number)
+    ended.communicate(timeout=120)
+    assert ended.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    wait_until(lambda: not alive(mark), "the end of all that the trial has started")
+    first, second = (start(patch, zvmlab_kernel, mark) for _ in range(2))
+    said = [process.communicate(timeout=SECONDS) for process in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), said
+    assert all("nothing new" in out for out, _ in said)
+    assert any("waiting until process" in err for _, err in said), "one after the other"
+    assert not work.exists() and not alive(mark)
 
 
 def _check_ours(guest: Guest) -> None:

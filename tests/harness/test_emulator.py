@@ -16,8 +16,9 @@ import pytest
 from fake_guest import ended
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.base.orphans import ending_with_us
 from zvmlab.guest import emulator as emulator_module
-from zvmlab.guest.emulator import _LAUNCH, Emulator
+from zvmlab.guest.emulator import Emulator
 
 
 SECONDS = 60
@@ -258,7 +259,7 @@ def test_a_killed_harness_takes_it_along(tmp_path: Path) -> None:
 def test_an_emulator_whose_harness_is_dead_already_does_not_start(tmp_path: Path) -> None:
     started = tmp_path / "started"
     for pid, code in ((1, 1), (os.getpid(), 0)):
-        argv = [*_LAUNCH, str(pid), "touch", str(started)]
+        argv = ending_with_us(["touch", str(started)], pid)
         assert subprocess.run(argv, timeout=SECONDS, check=False).returncode == code
         assert started.exists() == (code == 0)
 

@@ -46,6 +46,7 @@ _MOST_FILES = 2000
 _MOST_BYTES = 64 << 20
 CROSS = "s390x-linux-gnu-"
 MAKE_SECONDS = 600
+_FULL = "No space left on device"
 # Where a kernel's headers are, and what modules are built with, in its build folder and its source.
 _HEADERS = ("include", "arch/s390/include", "scripts")
 # Parts of the packages that modules are not built with.
@@ -190,6 +191,8 @@ def _make_modules(source: Path, build: Build, work: Path, log: Path) -> None:
     copy = re.escape(f"{work.parent.name}/{work.name}/")
     said = re.sub(rf"[^\s:'\"\[(]*{copy}", "", done.stdout)
     if done.returncode != 0:
+        if _FULL in said:
+            raise CannotRun(f"{what}: a disk is full; free some room, and start again")
         log.write_text(said, encoding="utf-8")
         raise UsageError(f"{what} failed: {first_error(said.splitlines())}; the log is {log}")
     if not any(work.rglob("*.ko")):

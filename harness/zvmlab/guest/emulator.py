@@ -3,11 +3,9 @@
 
 The process leads a session of its own, so that Ctrl-C reaches only the harness,
 which then ends it in order.  Should the harness die without a chance to do so,
-the kernel kills the emulator: setpriv(1) arms PR_SET_PDEATHSIG before it
-becomes the emulator.  A harness that died even before is noticed by its process
-id, which is the parent's no more.  The signal comes when the thread ends that has
-started the process (prctl(2)), so one thread starts them all, which ends with the
-harness only.
+the kernel kills the emulator (zvmlab.base.orphans).  The signal for that comes when the
+thread ends that has started the process, so one thread starts them all, which ends
+with the harness only.
 """
 
 from __future__ import annotations
@@ -27,6 +25,7 @@ from typing import NoReturn
 from zvmlab.agent.results import signal_name
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.base.limit import Limit
+from zvmlab.base.orphans import MISSING, ending_with_us
 from zvmlab.base.plain import shortened
 from zvmlab.guest.run_dir import cannot_write
 
@@ -38,7 +37,6 @@ LOG_MAX = 64 << 20
 # Between two looks whether it has ended, which most do at once.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 Process = subprocess.Popen[bytes]
-_LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 HALTED = "the emulator is stopped, as by SIGSTOP"
 
 
@@ -155,7 +153,7 @@ class Emulator:
             try:
                 self._process = _start(
                     lambda: subprocess.Popen(
-                        [*_LAUNCH, str(os.getpid()), *argv],
+                        ending_with_us(argv),
                         stdin=subprocess.PIPE,
                         stdout=output,
                         stderr=subprocess.STDOUT,
@@ -164,9 +162,7 @@ class Emulator:
                     )
                 )
             except FileNotFoundError as error:
-                raise CannotRun(
-                    "setpriv is missing; install the Debian package util-linux"
-                ) from error
+                raise CannotRun(MISSING) from error
 
     @property
     def pid(self) -> int:

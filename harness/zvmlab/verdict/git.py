@@ -18,6 +18,7 @@ from zvmlab.base.errors import CannotRun, Timeout, UsageError
 from zvmlab.base.plain import shortened
 
 SECONDS = 600
+_FULL = b"No space left on device"
 _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -88,6 +89,10 @@ def run(
         if process.poll() is None:
             process.kill()
             process.communicate()
+    if process.returncode != 0 and _FULL in err:
+        raise CannotRun(
+            f"'{argv[0]}' cannot go on, a disk is full; free some room, and start again"
+        )
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
 

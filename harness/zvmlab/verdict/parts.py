@@ -8,7 +8,6 @@ kernel's configuration.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -94,13 +93,11 @@ class Folder:
 
     def _read(self, config: Path) -> None:
         need("make", "make", "building Linux")
-        with tempfile.TemporaryDirectory(prefix="zvmlab-make-") as name:
-            text = _PRINT.format(
-                config=config, tree=self._tree, folder=self.folder, makefile=self._makefile
-            )
-            Path(name, "Makefile").write_text(text, encoding="utf-8")
-            argv = ["make", "--silent", "--no-print-directory"]
-            done = run(argv, Path(name), environment(), b"", _MAKE_SECONDS)
+        text = _PRINT.format(
+            config=config, tree=self._tree, folder=self.folder, makefile=self._makefile
+        )
+        argv = ["make", "--silent", "--no-print-directory", "-f", "-"]
+        done = run(argv, self._tree, environment(), text.encode(), _MAKE_SECONDS)
         for line in done.stdout.decode("utf-8", "replace").splitlines():
             kind, target, *parts = line.split()
             for part in [target, *parts]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from zvmlab.base.cache import digest
 from zvmlab.base.decided import keep, recall, state_of
-from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.base.errors import CannotRun, Timeout, UsageError, ZvmlabError
+from zvmlab.base.orphans import MISSING, ending_with_us
 from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.results import NAME, ResultsFile, sense
 from zvmlab.base.tree import TREE
@@ -52,6 +53,8 @@ class Seen:
     """What the kernel reported: "bug: BUG: KASAN: …"."""
     inside: str
     """The innermost functions of that report."""
+    text: str = ""
+    """All that was said of the failure."""
 
     @property
     def kind(self) -> str:
@@ -83,6 +86,7 @@ def seen(result: Result) -> Seen:
         "" if holds else shortened(harmless(result.cause, lines=False)),
         "" if crash is None else harmless(f"{crash[1]}: {crash[2]}", lines=False),
         "" if crash is None or inside is None else harmless(inside[1], lines=False),
+        text,
     )
 
 
@@ -94,14 +98,21 @@ def key_of(node: str, kernel: str) -> str:
 class Runner:
     """Runs tests on sides; results are kept in a folder, so that a run can go on.
 
-    With *known*, what base shows is kept in the cache as well, as long as nothing that has a part in
+    *seconds*: a limit for each run.  With *known*, what base shows is kept in the cache as well, as long as nothing that has a part in
     it changes.
     """
 
-    def __init__(self, folder: Path, resume: bool, known: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        resume: bool = False,
+        known: bool = False,
+        seconds: float | None = None,
+    ) -> None:
         self.folder = folder
         self._resume = resume
         self._known = known
+        self._seconds = seconds
         self.recalled: list[str] = []
         """Kernels on which base need not run."""
 
@@ -141,7 +152,7 @@ class Runner:
         argv += ["--zvmlab-report", str(report), "--basetemp", str(report / "guests")]
         env = {**os.environ, **side.environment, "PYTHONPATH": str(TREE / "harness")}
         log = report / "pytest.log"
-        code = call([*argv, *tests], env, log)
+        code = call([*argv, *tests], env, log, self._seconds)
         if not (report / NAME).exists() or code not in (0, 1):
             self._explain(code, log)
 
@@ -169,20 +180,30 @@ class Runner:
         return results
 
 
-def call(argv: Sequence[str], env: Mapping[str, str], log: Path) -> int:
-    """Run a command of this clone; its exit code.  Whatever ends us early ends it and its guests."""
+def call(
+    argv: Sequence[str], env: Mapping[str, str], log: Path, seconds: float | None = None
+) -> int:
+    """Run a command of this clone; its exit code.  Whatever ends us ends it and its guests.
+
+    Timeout after so many seconds.
+    """
     with open(log, "w", encoding="utf-8") as out:
-        process = subprocess.Popen(
-            argv,
-            cwd=TREE,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
         try:
-            return process.wait()
+            process = subprocess.Popen(
+                ending_with_us(argv),
+                cwd=TREE,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise CannotRun(MISSING) from error
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Timeout(f"{argv[-1]} did not end within {seconds:g} s") from None
         finally:
             _end(process)
 

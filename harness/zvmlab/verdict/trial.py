@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A series of patches on kernels: both sides built, tested and compared.
 
-The cache has for each tree a folder try-KEY, in which the sides are laid out:
-
-    try-KEY/base/NAME, patched/NAME   the tree with the files of a side, as links to the tree
-    try-KEY/modules-…                 folders of modules, where only modules are touched
-    try-KEY/apply                     the repository in which the series is applied
-    try-KEY/results                   what pytest said, until the verdict is there
-
-All but the results of a run that was cut off goes when a run ends, and otherwise when the next one
-begins.
+The cache has for each tree a folder try-KEY (zvmlab.verdict.workspace).  All but the results of a run
+that was cut off goes when a run ends, and otherwise when the next one begins.
 """
 
 from __future__ import annotations
@@ -25,10 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from zvmlab.base import manifest
-from zvmlab.base.cache import cache_root, digest, locked_within
-from zvmlab.base.errors import EXIT_TIMEOUT, CannotRun, Timeout, UsageError, ZvmlabError
-from zvmlab.base.owned import discard, is_ours, mark
+from zvmlab.base.cache import digest
+from zvmlab.base.errors import EXIT_TIMEOUT, Timeout, UsageError, ZvmlabError
+from zvmlab.base.owned import discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.version import __version__
 from zvmlab.builder.modulebuild import Build
@@ -44,11 +36,9 @@ from zvmlab.verdict.runs import Runner
 from zvmlab.verdict.series import Series, read_series
 from zvmlab.verdict.sides import PatchedFails, Sides, Target, build_sides, targets_of
 from zvmlab.verdict.static import checkpatch, new_warnings
+from zvmlab.verdict.workspace import RESULTS, claimed, clear, temporaries, workspace
 from zvmlab.verdict.swept import scenarios_for, sweeps
 
-LOCK_SECONDS = 3600
-_SCRATCH = ("base", "patched", "apply", "modules-base", "modules-patched")
-_RESULTS = "results"
 _IDENTITY = "identity"
 
 
@@ -85,46 +75,24 @@ def trial(plan: Plan, progress: Progress) -> Verdict:
         need(program, package, "trying a series")
     allowed = Allowed(read_allowed(plan.allow, datetime.date.today()))
     targets = [target for name in plan.kernels for target in targets_of(name, progress)]
-    works = {target.tree: _work_of(target.tree) for target in targets}
+    works = {target.tree: workspace("try", target.tree) for target in targets}
     with contextlib.ExitStack() as stack:
         for tree, work in sorted(works.items()):
-            stack.enter_context(_claimed(work, f"what tries a series on {tree}", progress))
+            stack.enter_context(claimed(work, f"what tries a series on {tree}", progress))
+        stack.enter_context(temporaries(works[targets[0].tree]))
         try:
             verdict = _Trial(plan, targets, works, allowed, progress).run()
         except UsageError:
             # What is wrong now is wrong with --resume, too.
             if not plan.resume:
-                shutil.rmtree(works[targets[0].tree] / _RESULTS, ignore_errors=True)
+                shutil.rmtree(works[targets[0].tree] / RESULTS, ignore_errors=True)
             raise
         finally:
             for work in works.values():
-                _clear(work)
-                if not (work / _RESULTS).exists():
+                clear(work)
+                if not (work / RESULTS).exists():
                     discard(work)
     return verdict
-
-
-def _work_of(tree: Path) -> Path:
-    return cache_root() / f"try-{digest(str(tree.resolve()))}"
-
-
-@contextlib.contextmanager
-def _claimed(work: Path, what: str, progress: Progress) -> Iterator[None]:
-    """The folder is ours alone within the block, and has nothing of runs that were killed."""
-    with locked_within(work.name, LOCK_SECONDS, what, progress.say):
-        try:
-            work.mkdir(exist_ok=True)
-            if not is_ours(work):
-                mark(work, manifest.NOTHING)
-            _clear(work)
-        except OSError as error:
-            raise CannotRun(f"cannot write to {work}: {error.strerror or error}") from error
-        yield
-
-
-def _clear(work: Path) -> None:
-    for name in _SCRATCH:
-        shutil.rmtree(work / name, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -224,7 +192,7 @@ class _Trial:
         sides = [repr(sorted(one.base.items())) for one in applied.values()]
         parts = (series.digest, *sides, *plan.kernels, *plan.tests, repr((plan.full, plan.sweep)))
         identity = digest(*parts, __version__)
-        folder = self._first / _RESULTS
+        folder = self._first / RESULTS
         noted = folder / _IDENTITY
         if plan.resume:
             if not noted.exists():
@@ -332,10 +300,10 @@ class _Trial:
 
     def _end(self, verdict: Verdict) -> None:
         """Keep what was asked for; the results of a finished trial are not needed any more."""
-        results, keep = self._first / _RESULTS, self._plan.keep
+        results, keep = self._first / RESULTS, self._plan.keep
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
-            shutil.copytree(results, keep / _RESULTS, dirs_exist_ok=True)
+            shutil.copytree(results, keep / RESULTS, dirs_exist_ok=True)
             for side in ("base", "patched"):
                 for folder in sorted(self._first.glob(f"modules-{side}/*")):
                     to = keep / f"modules-{side}" / folder.name
