@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import os
+import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,15 @@ import pytest
 from zvmlab.base.errors import EXIT_USAGE, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.builder.pattern_edit import PatternEdit, edited_texts
+from zvmlab.museum.pattern_edit import PatternEdit, edited_texts
 from zvmlab.cli.main import main
-from zvmlab.museum import edited as edited_module
 from zvmlab.museum import show as show_module
 from zvmlab.museum.bugs import Bug, default_table, find, load
-from zvmlab.museum.edited import Side
+from zvmlab.museum.edited import Run, applied
 from zvmlab.museum.suite import ordinary_tests
-from zvmlab.museum.runs import EXPECTED, FAILED, PASSED, SKIPPED, Results, Outcome
+from zvmlab.verdict.applied import File
+from zvmlab.verdict.compare import Results
+from zvmlab.verdict.runs import Seen
 
 GOOD = """
 [[bug]]
@@ -156,55 +157,40 @@ def test_wrong_numbers(table: Path, words: list[str]) -> None:
     assert main(["museum", "run", "--table", str(table), *words]) == EXIT_USAGE
 
 
-def test_file_of_the_kernel_needs_a_tree(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table.write_text(GOOD.replace('module = "example"\n', ""), encoding="utf-8")
-    with pytest.raises(UsageError, match="is no module of kernel 'bookworm': name a source tree"):
-        with edited_module.edited("bookworm", "", {"a.c": ""}, Progress(quiet=True)):
-            pass
-
-
-def test_copy_of_a_tree_gives_each_edit_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Links to the tree, but for the edited file; the tree itself never changes."""
-    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
-    tree = tmp_path / "linux"
-    (tree / "net").mkdir(parents=True)
-    (tree / ".git").mkdir()
-    (tree / "net/a.c").write_text("a", encoding="ascii")
-    (tree / "net/b.c").write_text("b", encoding="ascii")
-    (tree / "link").symlink_to("net/a.c")
-    copies = edited_module._copy  # pylint: disable=protected-access
-    with copies(tree, {"net/a.c": "edited"}, Progress(quiet=True)) as copy:
-        assert (copy / "net/a.c").read_text(encoding="ascii") == "edited"
-        assert os.path.samefile(copy / "net/b.c", tree / "net/b.c")
-        assert os.readlink(copy / "link") == "net/a.c"
-        assert not (copy / ".git").exists()
-        (copy / "net/new.c").write_text("left behind", encoding="ascii")
-    (tree / "net/b.c").unlink()
-    (tree / "net/b.c").write_text("a new file", encoding="ascii")
-    with copies(tree, {}, Progress(quiet=True)) as copy:
-        assert sorted(path.name for path in (copy / "net").iterdir()) == ["a.c", "b.c"]
-        assert (copy / "net/a.c").read_text(encoding="ascii") == "a"
-        assert (copy / "net/b.c").read_text(encoding="ascii") == "a new file"
-    assert (tree / "net/a.c").read_text(encoding="ascii") == "a"
+def test_edits_are_the_sides_of_a_trial(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_bytes(b"int a;\n\xff")
+    bug = dataclasses.replace(BUG, edits=(PatternEdit("f.c", "int", "long"),))
+    both = applied(tmp_path, bug)
+    assert (both.base, both.patched) == (
+        {"f.c": File(b"int a;\n\xff")},
+        {"f.c": File(b"long a;\n\xff")},
+    )
+    assert both.changed == ["f.c"] and (tmp_path / "f.c").read_bytes() == b"int a;\n\xff"
 
 
 BUG = Bug(
     "one-bug", "s", 2020, "a", "f.c", (), "h", "j", "m", "6.12", ("tests/x.py",), (), "1 == 2"
 )
-FAILS = Outcome(FAILED, "E   assert 1 == 2")
+PASSES, SKIPS = Seen("t", True, False, "", "", ""), Seen("t", None, False, "x", "", "")
+KNOWN = Seen("t", False, True, "", "", "", "E   assert 3 == 4")
+FAILS = Seen("t", False, False, "", "", "", "E   assert 1 == 2")
+OTHERWISE = Seen("t", False, False, "", "", "", "no guest")
 
 
 @pytest.mark.parametrize(
     ("base", "changed", "right", "why"),
     [
-        ({"t": Outcome(PASSED)}, {"t": FAILS}, (1, 1), ""),
-        ({"t": Outcome(EXPECTED)}, {"t": FAILS}, (1, 1), ""),
-        ({"t": FAILS}, {"t": FAILS}, (0, 1), "without the edit, t fails: E   assert 1 == 2"),
-        ({"t": Outcome(PASSED)}, {"t": Outcome(PASSED)}, (1, 0), "no test fails"),
-        ({"t": Outcome(PASSED)}, {"t": Outcome(FAILED, "no guest")}, (1, 0), "otherwise"),
-        ({"t": Outcome(SKIPPED, "x")}, {"t": FAILS}, (0, 1), r"no test ran \(skipped: x\)"),
+        ({"a.py::test_t": PASSES}, {"a.py::test_t": FAILS}, (1, 1), ""),
+        ({"a.py::test_t": KNOWN}, {"a.py::test_t": FAILS}, (1, 1), ""),
+        (
+            {"a.py::test_t": FAILS},
+            {"a.py::test_t": FAILS},
+            (0, 1),
+            "without the edit, a.t fails: E   assert 1 == 2",
+        ),
+        ({"a.py::test_t": PASSES}, {"a.py::test_t": PASSES}, (1, 0), "no test fails"),
+        ({"a.py::test_t": PASSES}, {"a.py::test_t": OTHERWISE}, (1, 0), "otherwise"),
+        ({"a.py::test_t": SKIPS}, {"a.py::test_t": FAILS}, (0, 1), r"no test ran \(skipped: x\)"),
         ({}, {}, (0, 0), "no test ran"),
     ],
 )
@@ -218,14 +204,10 @@ def test_verdict(
     """Both sides have to be as the table says, and for the reason that it says."""
 
     @contextlib.contextmanager
-    def side(_: str, __: str, texts: Mapping[str, str], ___: Progress) -> Iterator[Side]:
-        yield Side(texts["f.c"], {})
+    def edited(*_: object) -> Iterator[tuple[Run, Run]]:
+        yield lambda _words: base, lambda _words: changed
 
-    monkeypatch.setattr(show_module, "edited", side)
-    monkeypatch.setattr(show_module, "both_texts", lambda *_: ({"f.c": "base"}, {"f.c": "changed"}))
-    monkeypatch.setattr(
-        show_module, "run_pytest", lambda side, *_: base if side.kernel == "base" else changed
-    )
+    monkeypatch.setattr(show_module, "edited", edited)
     shown = show_module.show(BUG, "", 1, Progress(quiet=True))
     assert (shown.base, shown.seen) == right
     assert shown.right == (right == (1, 1))

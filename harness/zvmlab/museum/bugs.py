@@ -17,7 +17,7 @@ from typing import Any
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.tree import TREE
-from zvmlab.builder.pattern_edit import PatternEdit
+from zvmlab.museum.pattern_edit import PatternEdit
 
 TABLE = Path("tests/museum/bugs.toml")
 FIRST_YEAR, LAST_YEAR = 2006, 2100

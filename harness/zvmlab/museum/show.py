@@ -10,16 +10,13 @@ from dataclasses import dataclass
 
 from zvmlab.base.errors import GuestPanic, Timeout, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.builder.kernels import resolve
-from zvmlab.builder.pattern_edit import edited_texts, texts_of
-from zvmlab.builder.tree_name import tree_name
 from zvmlab.museum.bugs import Bug
-from zvmlab.museum.edited import edited, source_of
-from zvmlab.museum.runs import EXPECTED, FAILED, PASSED, SKIPPED, Results, run_pytest
+from zvmlab.museum.edited import edited
+from zvmlab.verdict.compare import Results, worse
+from zvmlab.verdict.runs import Seen, short_name
 
 TEST_SECONDS = 600
 Say = Callable[[str], None]
-Texts = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -49,54 +46,49 @@ def kernel_of(bug: Bug, kernel: str) -> str:
     return kernel or bug.kernel
 
 
-def both_texts(bug: Bug, kernel: str, progress: Progress) -> tuple[Texts, Texts]:
-    """The files that the bug's edits change, without and with them."""
-    known = None if tree_name(kernel) else resolve(kernel, progress=progress)
-    tree = source_of(kernel, known, progress)
-    texts = edited_texts(tree, bug.edits)
-    return texts_of(tree, texts), texts
-
-
 def show(bug: Bug, kernel: str, times: int, progress: Progress) -> Shown:
     """Run the bug's tests so many times without its edit, and with it."""
     name = kernel_of(bug, kernel)
     words = [*bug.options, *bug.tests]
     right, why, longest = [0, 0], "", 0.0
-    for side, texts in enumerate(both_texts(bug, name, progress)):
-        judge = _wrong_with if side else _wrong_without
-        with edited(name, bug.module, texts, progress) as built:
+    with edited(name, bug, TEST_SECONDS, progress) as (base, changed):
+        for side, (run, judge) in enumerate(((base, _wrong_without), (changed, _wrong_with))):
             for _ in range(times):
                 begun = time.monotonic()
-                wrong = judge(bug, run_pytest(built, words, TEST_SECONDS))
+                wrong = judge(bug, run(words))
                 longest = max(longest, time.monotonic() - begun)
                 right[side] += not wrong
                 why = why or wrong
     return Shown(bug, name, times, right[0], right[1], why, longest)
 
 
-def _wrong_without(bug: Bug, results: Results) -> str:
+def _failed(results: Results) -> dict[str, Seen]:
+    """Those that fail in another way than is known."""
+    return {k: one for k, one in results.items() if one.holds is False and not one.known}
+
+
+def _wrong_without(_bug: Bug, results: Results) -> str:
     """Why the tests do not show that the kernel is right without the edit; "" if they do."""
-    failed = [name for name, result in results.items() if result.state == FAILED]
-    if failed:
-        return f"without the edit, {failed[0]} fails: {_first(results[failed[0]].text)}"
-    if not any(result.state in (PASSED, EXPECTED) for result in results.values()):
+    for name, one in _failed(results).items():
+        return f"without the edit, {short_name(name)} fails: {_first(one.text)}"
+    if all(one.holds is None for one in results.values()):
         return f"without the edit, no test ran{_skipped(results)}"
     return ""
 
 
 def _wrong_with(bug: Bug, results: Results) -> str:
     """Why they do not show the bug; "" if they do."""
-    failed = {name: result for name, result in results.items() if result.state == FAILED}
+    failed = _failed(results)
     if not failed:
         return f"with the edit, no test fails{_skipped(results)}"
-    if not any(re.search(bug.seen, result.text) for result in failed.values()):
-        name, result = next(iter(failed.items()))
-        return f"with the edit, {name} fails otherwise: {_first(result.text)}"
+    if not any(re.search(bug.seen, one.text) for one in failed.values()):
+        name, one = next(iter(failed.items()))
+        return f"with the edit, {short_name(name)} fails otherwise: {_first(one.text)}"
     return ""
 
 
 def _skipped(results: Results) -> str:
-    reasons = {result.text for result in results.values() if result.state == SKIPPED}
+    reasons = {one.cause for one in results.values() if one.holds is None}
     return f" (skipped: {'; '.join(sorted(reasons))})" if reasons else ""
 
 
@@ -130,13 +122,14 @@ def suite(
     for bug in bugs:
         name, words = kernel_of(bug, kernel), ordinary_tests(bug)
         try:
-            key = (name, bug.module, *words)
-            without, texts = both_texts(bug, name, progress)
-            if key not in known:
-                known[key] = _suite_run(name, bug, without, words, jobs, progress)
-            changed = _suite_run(name, bug, texts, words, jobs, progress)
-            by = _differing(known[key], changed)
-            found.append(Noticed(bug, tuple(by), len(changed)))
+            key = (name, bug.file, *words)
+            workers = ["-n", str(jobs), "--dist", "loadgroup"] if jobs > 1 else []
+            with edited(name, bug, 6 * TEST_SECONDS, progress) as (base, changed):
+                if key not in known:
+                    known[key] = base([*workers, *words])
+                results = changed([*workers, *words])
+            by = [short_name(k) for k, one in results.items() if worse(known[key].get(k, one), one)]
+            found.append(Noticed(bug, tuple(by), len(results)))
         except Timeout as error:
             found.append(Noticed(bug, (str(error),)))
         except GuestPanic:
@@ -147,27 +140,6 @@ def suite(
     return found
 
 
-def _suite_run(
-    kernel: str,
-    bug: Bug,
-    texts: Texts,
-    words: Sequence[str],
-    jobs: int,
-    progress: Progress,
-) -> Results:
-    with edited(kernel, bug.module, texts, progress) as built:
-        return run_pytest(built, words, 6 * TEST_SECONDS, jobs)
-
-
-def _differing(base: Results, changed: Results) -> list[str]:
-    """Tests that fail with the edit, and not without it."""
-    return [
-        name
-        for name, result in changed.items()
-        if result.state == FAILED and name in base and base[name].state in (PASSED, EXPECTED)
-    ]
-
-
 def sentence(noticed: Noticed) -> str:
     """One line for a bug."""
     if noticed.why:
@@ -175,4 +147,4 @@ def sentence(noticed: Noticed) -> str:
     if not noticed.by:
         return f"{noticed.bug.id}: not noticed by {noticed.ran} tests"
     more = f" and {len(noticed.by) - 1} more" if len(noticed.by) > 1 else ""
-    return f"{noticed.bug.id}: noticed by {noticed.by[0].rpartition('::')[2]}{more}"
+    return f"{noticed.bug.id}: noticed by {noticed.by[0]}{more}"

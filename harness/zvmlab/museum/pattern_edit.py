@@ -65,11 +65,6 @@ def edited_texts(tree: Path, edits: Iterable[PatternEdit]) -> dict[str, str]:
     return texts
 
 
-def texts_of(tree: Path, names: Iterable[str]) -> dict[str, str]:
-    """The files as they are."""
-    return {name: _read(tree, name) for name in names}
-
-
 def _read(tree: Path, name: str) -> str:
     """A file of the tree."""
     try:
@@ -79,10 +74,3 @@ def _read(tree: Path, name: str) -> str:
         raise UsageError(f"the kernel source tree {tree} has no {name}") from None
     except OSError as error:
         raise UsageError(f"{tree / name} cannot be read: {error.strerror}") from None
-
-
-def write_text(file: Path, text: str) -> None:
-    """Put a text into a new file, which takes the place of *file*, be that a link or not."""
-    scratch = file.with_name(f".{file.name}.edited")
-    scratch.write_text(text, encoding="utf-8", errors="surrogateescape")
-    scratch.replace(file)
