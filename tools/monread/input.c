@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "foreign.h"
 #include "signals.h"
 
 #define LONGEST_WAIT_MS 60000u
@@ -209,24 +210,38 @@ static ssize_t read_on(struct input *input, void *buffer, size_t len)
 	return got;
 }
 
-void input_recognise(struct input *input)
+/* False: there are fewer bytes, and ahead_ended says why. */
+static bool look_ahead(struct input *input, unsigned int want)
 {
-	ssize_t got;
+	while (input->has_ahead < want && !input->ahead_ended) {
+		const ssize_t got = read_on(input, input->ahead + input->has_ahead,
+					    want - input->has_ahead);
 
-	if (input->format != MONREC_SAVED)
-		return;
-	while (input->has_ahead < sizeof(input->ahead)) {
-		got = read_on(input, input->ahead + input->has_ahead,
-			      sizeof(input->ahead) - input->has_ahead);
+		/* The end of a file comes again, an error or a signal does not. */
 		if (got <= 0) {
-			/* The end of a file comes again, an error or a signal does not. */
 			input->ahead_ended = got;
-			return;
+			return false;
 		}
 		input->has_ahead += (unsigned int)got;
 	}
-	if (monrec_is_monwrite(input->ahead))
+	return input->has_ahead >= want;
+}
+
+bool input_recognise(struct input *input)
+{
+	char what[FOREIGN_TEXT];
+
+	if (input->format != MONREC_SAVED)
+		return true;
+	if (look_ahead(input, MONREC_LOOK_AHEAD) && monrec_is_monwrite(input->ahead))
 		input->format = MONREC_MONWRITE;
+	else if (input->has_ahead && input->ahead[0] != MONREC_TYPE_SAMPLE &&
+		 input->ahead[0] != MONREC_TYPE_EVENT)
+		look_ahead(input, INPUT_AHEAD);
+	if (input->format == MONREC_MONWRITE || !foreign(input->ahead, input->has_ahead, what))
+		return true;
+	fprintf(stderr, "monread: %s: %s\n", input->name, what);
+	return false;
 }
 
 ssize_t input_read(void *context, void *buffer, size_t len)

@@ -13,6 +13,9 @@
 #include "index.h"
 #include "monread.h"
 
+/* Of saved bytes: enough to tell what other programs and transfers have made of them. */
+#define INPUT_AHEAD 64u
+
 struct input {
 	const char *name;
 	int fd;
@@ -22,7 +25,7 @@ struct input {
 	unsigned int reopen_wait_ms;	/* before the first one; then twice as long */
 
 	enum monrec_format format;
-	uint8_t ahead[MONREC_LOOK_AHEAD];	/* of saved bytes: read, and not given out yet */
+	uint8_t ahead[INPUT_AHEAD];	/* of saved bytes: read, and not given out yet */
 	unsigned int has_ahead, given;
 	ssize_t ahead_ended;		/* what reading on gave instead of bytes; 0: nothing */
 	bool in_set;			/* told by who takes the items */
@@ -44,9 +47,9 @@ int input_open(struct input *input, bool monwrite);
 void input_close(struct input *input);
 /*
  * Looks at the beginning of saved bytes, which tells whether MONWRITE has written
- * them.  Signals have to be caught.
+ * them.  Signals have to be caught.  False, having told the user what they are: no monitor data.
  */
-void input_recognise(struct input *input);
+bool input_recognise(struct input *input);
 /*
  * The device, after CP has severed: waits and opens it until that succeeds or all
  * tries are used up.  0, or -errno of the last one; EINTR: a signal came.
