@@ -303,7 +303,8 @@ def test_words_that_are_no_options(monread: Path, tmp_path: Path) -> None:
         (["--rotate-keep", "1001"], EXIT_USAGE, "invalid --rotate-keep: '1001' (1 to 1000)"),
         (["--rotate-size", "1M"], EXIT_USAGE, "--rotate-size and --rotate-time need --write-mon"),
         (["--rotate-time", "1h"], EXIT_USAGE, "--rotate-size and --rotate-time need --write-mon"),
-        (["a", "b"], EXIT_USAGE, "more than one file given"),
+        (["/no/such", "b"], EXIT_USAGE, "monread: /no/such: No such file or directory"),
+        (["/", "b"], EXIT_USAGE, "monread: / is not a regular file: it cannot be one of several"),
         (["/no/such"], EXIT_USAGE, "monread: /no/such: No such file or directory"),
         (["/"], EXIT_FAILED, "monread: /: Is a directory"),
     ],
@@ -353,15 +354,15 @@ def test_help_has_groups(monread: Path) -> None:
     assert alone == ["help"]
     assert groups == {
         "Input": [
-            *("blocking", "layout", "monwrite", "release", "reopen", "reopen-wait", "sets"),
-            "timeout",
+            *("blocking", "from", "layout", "monwrite", "release", "reopen", "reopen-wait"),
+            *("sets", "time-zone", "timeout", "to"),
         ],
         "Printing (default: text)": ["activity", "check", "json", "summary", "tables", "values"],
         "Output files, with complete sets only": [
             *("anonymise", "csv", "html", "rotate-keep", "rotate-size", "rotate-time"),
             *("write-monwrite", "write-stream"),
         ],
-        "For --html and --tables": ["threshold", "time-zone", *of_argp],
+        "For --html and --tables": ["threshold", *of_argp],
     }
 
 

@@ -7,7 +7,7 @@
 
 #include "smaller.h"
 
-enum { MTREND = 11, MTREOF = 13 };
+enum { MTRSYS = 4, MTRSPR = 9, MTREND = 11, MTREOF = 13 };
 
 const char *const activity_type_names[ACTIVITY_TYPES] = {
 	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other", "unknown",
@@ -196,6 +196,16 @@ void activity_item(struct activity *f, const struct monrec_item *item)
 	}
 }
 
+bool activity_is_of_system(const struct monrec_record *record)
+{
+	return record->domain == 1 && (record->number == MTRSYS || record->number == MTRSPR);
+}
+
+void activity_earlier(struct activity *f, const struct monrec_record *record)
+{
+	activity_record(f, record);
+}
+
 void activity_end(struct activity *f)
 {
 	const struct bucket none = { 0 };
@@ -223,6 +233,12 @@ void track_keep(struct activity_track *track)
 void track_drop(struct activity_track *track)
 {
 	track->now = track->kept;
+}
+
+void track_earlier(struct activity_track *track, const struct monrec_record *record)
+{
+	activity_earlier(&track->now, record);
+	activity_earlier(&track->kept, record);
 }
 
 void track_item(struct activity_track *track, const struct monrec_item *item)

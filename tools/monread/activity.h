@@ -206,6 +206,10 @@ struct activity {
 
 void activity_init(struct activity *f);
 void activity_item(struct activity *f, const struct monrec_item *item);
+/* Is it of the configuration, which comes before all samples? */
+bool activity_is_of_system(const struct monrec_record *record);
+/* What such a record says; it is not counted. */
+void activity_earlier(struct activity *f, const struct monrec_record *record);
 /* What came behind the last interval becomes one, too. */
 void activity_end(struct activity *f);
 
@@ -233,6 +237,7 @@ struct activity_track {
 void track_init(struct activity_track *track);
 /* Of a set that is lost nothing is left but that it is missing. */
 void track_item(struct activity_track *track, const struct monrec_item *item);
+void track_earlier(struct activity_track *track, const struct monrec_record *record);
 void track_keep(struct activity_track *track);
 void track_drop(struct activity_track *track);
 

@@ -44,6 +44,12 @@ static int json_keep(struct sink *sink)
 	return j->track.kept.intervals > j->told.intervals ? tell(j) : 0;
 }
 
+static void json_earlier(struct sink *sink, const struct monrec_record *record)
+{
+	track_earlier(&json_of(sink)->track, record);
+	activity_earlier(&json_of(sink)->told, record);
+}
+
 static int json_drop(struct sink *sink)
 {
 	track_drop(&json_of(sink)->track);
@@ -64,6 +70,7 @@ struct sink *activity_sink(FILE *out, const struct releases *releases)
 	if (!j)
 		return NULL;
 	j->sink.ops = &ops;
+	j->sink.earlier = json_earlier;
 	j->out = out;
 	j->releases = releases;
 	track_init(&j->track);

@@ -147,6 +147,77 @@ const char *clock_zone_text(uint64_t tod, char text[CLOCK_TEXT_SIZE])
 	return text;
 }
 
+/* Digits as in @shape, where '0' is any of them; else the same characters.  How many fit. */
+static size_t fits(const char *word, const char *shape)
+{
+	size_t len = 0;
+
+	while (shape[len] && (shape[len] == '0' ? word[len] >= '0' && word[len] <= '9' :
+						  word[len] == shape[len]))
+		len++;
+	return len;
+}
+
+static int two_digits(const char *word)
+{
+	return (word[0] - '0') * 10 + word[1] - '0';
+}
+
+/* The date and the time, as if they were UTC; @end: what follows them. */
+static bool parse_shown(const char *word, int64_t *shown, const char **end)
+{
+	struct tm tm = { 0 }, again;
+	size_t time = 0;
+
+	if (fits(word, "0000-00-00") != 10)
+		return false;
+	if (word[10] == ' ' || word[10] == 'T') {
+		time = fits(word + 11, "00:00:00");
+		if (time != 5 && time != 8)
+			return false;
+	}
+	tm.tm_year = two_digits(word) * 100 + two_digits(word + 2) - 1900;
+	tm.tm_mon = two_digits(word + 5) - 1;
+	tm.tm_mday = two_digits(word + 8);
+	tm.tm_hour = time ? two_digits(word + 11) : 0;
+	tm.tm_min = time ? two_digits(word + 14) : 0;
+	tm.tm_sec = time == 8 ? two_digits(word + 17) : 0;
+	again = tm;
+	*shown = timegm(&again);
+	*end = word + 10 + (time ? 1 + time : 0);
+	/* The 31st of February is another day. */
+	return again.tm_mon == tm.tm_mon && again.tm_mday == tm.tm_mday && again.tm_hour == tm.tm_hour &&
+	       again.tm_min == tm.tm_min && again.tm_sec == tm.tm_sec && *shown >= 0;
+}
+
+/* The earliest moment at which clocks show this, or at which they have passed it. */
+static int64_t first_moment(int64_t shown)
+{
+	int64_t low = shown - DAY - DAY, high = shown + DAY + DAY;
+
+	/* Before a change and after it, clocks only go on. */
+	while (high - low > 1) {
+		const int64_t middle = low + (high - low) / 2;
+
+		if (middle + clock_offset(middle) >= shown)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+bool clock_parse(const char *word, uint64_t *tod)
+{
+	const char *end;
+	int64_t shown;
+
+	if (!parse_shown(word, &shown, &end) || (*end && strcmp(end, "Z") != 0))
+		return false;
+	*tod = clock_tod(*end ? shown : first_moment(shown));
+	return true;
+}
+
 static const int64_t steps[] = {
 	1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, DAY,
 	2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 91 * DAY, 182 * DAY, 364 * DAY, 728 * DAY, 1820 * DAY,

@@ -17,6 +17,12 @@
  */
 bool clock_set_zone(const char *zone);
 
+/*
+ * "2026-03-02", "2026-03-02 10:15", "2026-03-02T10:15:00": as clocks of the zone show it; with a
+ * "Z" behind it, UTC.  Of an hour that comes twice the first one; of one that is left out the time
+ * behind it.  False: none of these, or before 1970.
+ */
+bool clock_parse(const char *word, uint64_t *tod);
 /* Seconds since 1970 of a TOD clock value, leap seconds not counted; before 1970 negative. */
 int64_t clock_seconds(uint64_t tod);
 uint64_t clock_tod(int64_t seconds);

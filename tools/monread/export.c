@@ -60,6 +60,11 @@ static int export_keep(struct sink *sink)
 	return 0;
 }
 
+static void export_earlier(struct sink *sink, const struct monrec_record *record)
+{
+	track_earlier(&export_of(sink)->track, record);
+}
+
 static int export_drop(struct sink *sink)
 {
 	track_drop(&export_of(sink)->track);
@@ -82,6 +87,7 @@ static struct sink *export_sink(struct export *export)
 	if (!of)
 		return NULL;
 	of->sink.ops = &ops;
+	of->sink.earlier = export_earlier;
 	of->export = export;
 	track_init(&of->track);
 	return &of->sink;

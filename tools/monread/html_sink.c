@@ -35,6 +35,11 @@ static int html_keep(struct sink *sink)
 	return 0;
 }
 
+static void html_earlier(struct sink *sink, const struct monrec_record *record)
+{
+	track_earlier(&html_of(sink)->track, record);
+}
+
 static int html_drop(struct sink *sink)
 {
 	track_drop(&html_of(sink)->track);
@@ -71,6 +76,7 @@ struct sink *html_sink(const char *name, const char *title, const struct release
 		return NULL;
 	}
 	h->sink.ops = &ops;
+	h->sink.earlier = html_earlier;
 	h->title = title;
 	h->releases = releases;
 	h->thresholds = thresholds;

@@ -3,12 +3,25 @@
 #include "monread.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "exit_code.h"
 #include "export.h"
+#include "files.h"
 #include "pass.h"
+
+/* Of the page. */
+static const char *title_of(const struct word_list *files)
+{
+	static char title[PATH_MAX + 32];
+
+	if (files->count == 1)
+		return files->word[0];
+	snprintf(title, sizeof(title), "%s and %u more", files->word[0], files->count - 1);
+	return title;
+}
 
 static bool open_sinks(const struct options *options, const struct releases *releases,
 		       struct sinks *sinks)
@@ -23,7 +36,7 @@ static bool open_sinks(const struct options *options, const struct releases *rel
 	if (good && options->csv)
 		good = sinks_add(sinks, csv_sink(options->csv), options->csv);
 	if (good && options->html)
-		good = sinks_add(sinks, html_sink(options->html, options->file, releases,
+		good = sinks_add(sinks, html_sink(options->html, title_of(&options->files), releases,
 						&options->thresholds),
 				 options->html);
 	if (good && options->summary)
@@ -49,12 +62,42 @@ static bool open_key(const struct options *options, struct anonymiser *anonymise
 	return ret == 0;
 }
 
-static int read_all(const struct options *options, struct input *input, struct releases *releases,
+/* Where data come from. */
+struct source {
+	struct input input;
+	struct files files;	/* none: the input alone */
+};
+
+/* Opens the input, of several files the first one; the exit code. */
+static int open_source(const struct options *options, struct source *source)
+{
+	const char *name = options->files.word[0];
+	int ret;
+
+	if (options->files.count > 1) {
+		if (!files_open(&source->files, &options->files, options->monwrite))
+			return EXIT_USAGE;
+		name = source->files.file[0].name;
+	}
+	source->input = (struct input){
+		.name = name, .timeout_ms = options->timeout_ms,
+		.blocking = options->blocking, .reopen = options->reopen,
+		.reopen_wait_ms = options->reopen_wait_ms,
+	};
+	ret = input_open(&source->input, options->monwrite);
+	if (!ret)
+		return EXIT_PASS;
+	complain_about(name, -ret);
+	return strcmp(name, DEVICE) == 0 ? EXIT_CANNOT_RUN : EXIT_USAGE;
+}
+
+static int read_all(const struct options *options, struct source *source, struct releases *releases,
 		    struct sinks *sinks, struct tally *tally)
 {
 	struct anonymiser anonymiser = { 0 };
 	struct pass pass = {
-		.options = options, .input = input, .releases = releases, .sinks = sinks,
+		.options = options, .input = &source->input,
+		.files = source->files.count ? &source->files : NULL, .releases = releases, .sinks = sinks,
 		.tally = tally,
 		.anonymiser = options->anonymise ? &anonymiser : NULL,
 	};
@@ -73,7 +116,7 @@ static int read_all(const struct options *options, struct input *input, struct r
 }
 
 /* As read_all(); "monread export" gives what is read to monitoring systems meanwhile. */
-static int read_exporting(const struct options *options, struct input *input,
+static int read_exporting(const struct options *options, struct source *source,
 			  struct releases *releases, struct sinks *sinks)
 {
 	struct tally tally = { 0 };
@@ -83,9 +126,9 @@ static int read_exporting(const struct options *options, struct input *input,
 	if (options->exporting)
 		code = export_begin(&export, options, &tally, releases, sinks);
 	if (!code) {
-		code = read_all(options, input, releases, sinks, &tally);
+		code = read_all(options, source, releases, sinks, &tally);
 		if (export)
-			export_stay(export, input, code);
+			export_stay(export, &source->input, code);
 	}
 	sinks_close(sinks);
 	return export_end(export, code);
@@ -95,26 +138,19 @@ int main(int argc, char **argv)
 {
 	struct options options;
 	static struct releases releases;
+	static struct source source;
 	struct sinks sinks = { 0 };
-	struct input input;
-	int ret, code = EXIT_USAGE;
+	int code;
 
 	options_parse(&options, argc, argv);
-	input = (struct input){
-		.name = options.file, .timeout_ms = options.timeout_ms,
-		.blocking = options.blocking, .reopen = options.reopen,
-		.reopen_wait_ms = options.reopen_wait_ms,
-	};
-	ret = input_open(&input, options.monwrite);
-	if (ret) {
-		complain_about(options.file, -ret);
-		return strcmp(options.file, DEVICE) == 0 ? EXIT_CANNOT_RUN : EXIT_USAGE;
-	}
+	code = open_source(&options, &source);
+	if (code)
+		return code;
 	input_catch_signals();
-	input_recognise(&input);
-	if (open_sinks(&options, &releases, &sinks))
-		code = read_exporting(&options, &input, &releases, &sinks);
+	code = EXIT_USAGE;
+	if (input_recognise(&source.input) && open_sinks(&options, &releases, &sinks))
+		code = read_exporting(&options, &source, &releases, &sinks);
 	sinks_close(&sinks);
-	input_close(&input);
+	input_close(&source.input);
 	return code;
 }

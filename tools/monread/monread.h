@@ -4,6 +4,8 @@
  *
  * main	the outputs that were asked for, exit code
  * options	the command line
+ * files	several files as one recording; selection: which of their sets
+ * foreign	what a file is that is no monitor data
  * pass	one pass through the data; hold: items that wait until the release is known
  * releases	the release of z/VM that the data are of
  * input	where bytes come from: waits with a limit, signals, the device opened anew

@@ -113,6 +113,30 @@ static void set_zone(void *target, char *word, struct argp_state *state)
 			   "of this machine's database as Europe/Berlin)", word);
 }
 
+/* Times of --from and --to are of the zone that the whole command line has chosen. */
+static uint64_t tod_of(const char *name, const char *word)
+{
+	uint64_t tod = 0;
+
+	if (word && !clock_parse(word, &tod)) {
+		fprintf(stderr, "monread: invalid --%s: '%s' (a date with or without a time, for example "
+			"2026-03-02 or 2026-03-02T10:15, as clocks of --time-zone show it; with a Z behind "
+			"it, UTC)\n", name, word);
+		exit(EXIT_USAGE);
+	}
+	return tod;
+}
+
+static void set_span(struct options *options)
+{
+	options->span.from = tod_of("from", options->from);
+	options->span.to = tod_of("to", options->to);
+	if (options->to && options->span.from >= options->span.to) {
+		fputs("monread: --from is not before --to\n", stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
 #define FLAG(member) TO_FLAG(struct options, member)
 #define WORD(member) TO_WORD(struct options, member)
 
@@ -123,6 +147,11 @@ static const struct option_row input_rows[] = {
 	  FLAG(monwrite), .group = 1 },
 	{ "sets", '\0', "N", "stop after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
 	  .group = 1, .wrong = "invalid number of sets: '%s'" },
+	{ "from", '\0', "TIME", "read only sets from this time on, for example 2026-03-02T10:15",
+	  WORD(from), .group = 1 },
+	{ "to", '\0', "TIME", "read only sets before this time", WORD(to), .group = 1 },
+	{ "time-zone", '\0', "ZONE", "zone of --from and --to and of times in the page and the "
+	  "tables: UTC (default), local, +02:00, Europe/Berlin", TO_CALL(set_zone), .group = 1 },
 	{ "release", '\0', "V.R", "release of z/VM; also check the lengths of records (default: "
 	  "found by these lengths)", TO_CALL(set_release), .group = 1 },
 	{ "layout", '\0', "PAGE", "take the offsets of a record's fields from this saved page "
@@ -183,8 +212,6 @@ static const struct option_row option_rows[] = {
 	  "io-wait=25, "
 	  "page-wait=10, response=20, slots=70 and paging=1000 unless given; VALUE may be off",
 	  TO_CALL(set_threshold), .group = 4 },
-	{ "time-zone", '\0', "ZONE", "show times of this zone: UTC (default), local, +02:00, "
-	  "Europe/Berlin", TO_CALL(set_zone), .group = 4 },
 	{ 0 },
 };
 
@@ -214,16 +241,16 @@ static const struct option_table option_table = { .rows = option_rows, .check = 
 
 static const struct option_part parts[] = { { &input_table, 0, .group = 1 }, { 0 } };
 
-static const struct word_row words[] = { { WORD(file) }, { 0 } };
+static const struct word_row words[] = { { TO_WORDS(struct options, files) }, { 0 } };
 
 static const struct command_line line = {
 	.options = &option_table,
 	.parts = parts,
 	.words = words,
-	.more_words = "more than one file given",
-	.words_help = "[FILE]",
+	.words_help = "[FILE...]",
 	.help = "Reads z/VM monitor data from " DEVICE ", from a file with the same bytes, or "
-		"from a MONWRITE file ('-': standard input).\v"
+		"from a MONWRITE file ('-': standard input); several files are read as one recording, in the "
+		"order of their time.\v"
 		"The records of a set are printed before it is known whether the set is "
 		"complete.  The last line of the set says so.\n\n"
 		"Exit codes: 0 success; 1 a rule was broken, a set was lost or an output failed; "
@@ -251,8 +278,7 @@ static const struct command_line export_line = {
 	.options = &export_table,
 	.parts = export_parts,
 	.words = words,
-	.more_words = "more than one file given",
-	.words_help = "[FILE]",
+	.words_help = "[FILE...]",
 	.help = "Exports the activity of a z/VM system to monitoring systems: reads monitor data from "
 		DEVICE ", or from a FILE as monread does.\v"
 		"At the end of a file, the last values stay available at --listen until a signal "
@@ -262,7 +288,7 @@ static const struct command_line export_line = {
 static void parse(struct options *options, const struct command_line *as, int argc, char **argv)
 {
 	*options = (struct options){
-		.file = DEVICE, .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+		.timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
 		.rotation = { .keep = 10 }, .thresholds = thresholds_default,
 		.exports = EXPORT_OPTIONS_DEFAULT,
 	};
@@ -270,6 +296,9 @@ static void parse(struct options *options, const struct command_line *as, int ar
 	argp_err_exit_status = EXIT_USAGE;
 	if (command_line_parse(as, 0, argc, argv, options))
 		exit(EXIT_USAGE);
+	if (options->files.count == 0)
+		options->files = (struct word_list){ { DEVICE }, 1 };
+	set_span(options);
 }
 
 void options_parse(struct options *options, int argc, char **argv)

@@ -7,13 +7,17 @@
 #include <stdint.h>
 
 #include "exporter.h"
+#include "command_line.h"
 #include "rotate.h"
+#include "selection.h"
 #include "threshold.h"
 
 #define DEVICE "/dev/monreader"
 
 struct options {
-	const char *file;
+	struct word_list files;	/* one at least */
+	const char *from, *to;	/* as they were given; NULL: not */
+	struct span span;
 	bool monwrite, check, json, values, summary, activity, tables, blocking;
 	const char *write_stream, *write_monwrite, *csv, *html, *anonymise;	/* NULL: not asked for */
 	uint64_t sets;		/* 0: all */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "activity.h"
 #include "exit_code.h"
 
 /* What is printed of an item.  -1 if that fails. */
@@ -72,6 +73,40 @@ static bool go_on(struct pass *pass, int *error)
 	return true;
 }
 
+static bool has_next_file(const struct pass *pass)
+{
+	return pass->files && pass->files->at + 1 < pass->files->count && !input_signal();
+}
+
+/* The next file; those that cannot be read are left out. */
+static bool next_file(struct pass *pass)
+{
+	struct files *files = pass->files;
+
+	while (has_next_file(pass)) {
+		const bool good = files_next(files, pass->input, pass->options->monwrite);
+
+		selection_next_file(&pass->selection, pass->input->name);
+		pass->releases->input = pass->input->name;
+		if (good) {
+			monrec_restart(pass->reader);
+			return true;
+		}
+		pass->failed = true;
+	}
+	return false;
+}
+
+/* Why a file was not read to its end. */
+static void tell_error(const struct input *input, int error)
+{
+	if (input->bad_index)
+		fprintf(stderr, "monread: %s.idx is not an index of this file; remove it to read "
+			"the file as one set\n", input->name);
+	else if (error)
+		complain_about(input->name, error);
+}
+
 /* Nothing comes any more; why. */
 static int exit_code(const struct pass *pass, int error)
 {
@@ -82,15 +117,11 @@ static int exit_code(const struct pass *pass, int error)
 		return 128 + input_signal();
 	if (input->timed_out)
 		error = ETIMEDOUT;
-	if (input->bad_index)
-		fprintf(stderr, "monread: %s.idx is not an index of this file; remove it to read "
-			"the file as one set\n", input->name);
-	else if (error)
-		complain_about(input->name, error);
+	tell_error(input, error);
 	if (input->timed_out)
 		return EXIT_TIMEOUT;
 	return error || input->bad_index || tally->violations || tally->lost || tally->overflows ||
-			       tally->severs || pass->sinks->failed || pass->releases->contradicted ?
+			       tally->severs || pass->sinks->failed || pass->releases->contradicted || pass->failed ?
 		       EXIT_FAILED :
 		       EXIT_PASS;
 }
@@ -104,9 +135,23 @@ static int cannot_print(struct pass *pass)
 	return EXIT_FAILED;
 }
 
+static void give_earlier(struct pass *pass)
+{
+	struct held *held;
+
+	while ((held = hold_take(&pass->earlier))) {
+		releases_set(pass->releases, &held->item.record);
+		if (pass->anonymiser)
+			anonymise_item(pass->anonymiser, &held->item);
+		sinks_earlier(pass->sinks, &held->item.record);
+		free(held);
+	}
+}
+
 /* To all outputs.  False if it cannot be printed. */
 static bool give(struct pass *pass, struct monrec_item *item, bool print)
 {
+	give_earlier(pass);
 	if (item->kind == MONREC_RECORD)
 		releases_set(pass->releases, &item->record);
 	if (pass->anonymiser)
@@ -162,12 +207,15 @@ static bool between_elements(struct pass *pass, const struct monrec_item *item)
 	struct monrec_item made = { .at = item->at };
 
 	made.kind = MONREC_SET_END;
-	tally_item(pass->tally, &made);
-	sinks_item(pass->sinks, &made);
+	if (pass->open) {
+		tally_item(pass->tally, &made);
+		sinks_item(pass->sinks, &made);
+	}
 	if (enough_sets(pass))
 		return true;
 	made.kind = MONREC_SET;
 	sinks_item(pass->sinks, &made);
+	pass->open = true;
 	return false;
 }
 
@@ -198,45 +246,110 @@ static void begin(struct pass *pass)
 {
 	pass->releases->input = pass->input->name;
 	pass->releases->given = pass->options->release;
+	pass->selection = (struct selection){
+		.span = pass->options->span, .name = pass->input->name,
+		.several = pass->files && pass->files->count > 1,
+		.saved = pass->input->format == MONREC_SAVED,
+	};
 	pass->holding = !pass->options->release && needs_release(pass->options);
 	pass->regular = keep_stream(&pass->printed, stdout);
 	monrec_set_release(pass->reader, pass->options->release);
 	monrec_give_frames(pass->reader, pass->sinks->frames);
 }
 
+/* False: those were all that are wanted, or what is printed cannot be. */
+static bool take_item(struct pass *pass, struct monrec_item *item, bool *good)
+{
+	const bool print = options_print(pass->options);
+
+	if (is_between_elements(pass, item)) {
+		*good = let_go(pass, print);
+		if (*good && between_elements(pass, item)) {
+			item->kind = MONREC_SET_END;
+			if (print)
+				print_item(pass->options, item);
+			return false;
+		}
+	}
+	if (item->kind == MONREC_SET_END && pass->input->format == MONREC_SAVED && !pass->open)
+		return true;
+	if (item->kind == MONREC_SET || item->kind == MONREC_SET_END || item->kind == MONREC_SET_LOST)
+		pass->open = item->kind == MONREC_SET;
+	tally_item(pass->tally, item);
+	*good = *good && give_or_hold(pass, item, print);
+	return *good && !ends_here(pass, item);
+}
+
+/*
+ * A set that is not wanted tells the release, and may have the configuration, which comes only
+ * once.  It waits until the release is known.
+ */
+static void note_earlier(struct pass *pass, struct monrec_item *item)
+{
+	releases_note(pass->releases, item);
+	if (item->kind == MONREC_RECORD && activity_is_of_system(&item->record))
+		hold_add(&pass->earlier, item);
+}
+
+/* False as of take_item(). */
+static bool select_item(struct pass *pass, struct monrec_item *item, bool *good)
+{
+	struct held *held;
+	bool on = true;
+
+	switch (selection_item(&pass->selection, item)) {
+	case SELECTED:
+		while ((held = hold_take(&pass->selection.waiting))) {
+			on = on && take_item(pass, &held->item, good);
+			free(held);
+		}
+		return on && take_item(pass, item, good);
+	case SELECTED_EARLIER:
+		note_earlier(pass, item);
+		return true;
+	case SELECTED_BEHIND:
+		return next_file(pass);
+	default:
+		return true;
+	}
+}
+
+/* False: nothing more is to be read; @error: why, if there is a reason. */
+static bool next_item(struct pass *pass, int *error, bool *good)
+{
+	struct monrec_item item;
+
+	if (monrec_next(pass->reader, &item) == MONREC_END)
+		return next_file(pass);
+	follow(pass, &item);
+	if (item.kind != MONREC_ERROR)
+		return select_item(pass, &item, good);
+	*error = item.error;
+	if (go_on(pass, error))
+		return true;
+	if (!has_next_file(pass))
+		return false;
+	tell_error(pass->input, *error);
+	pass->failed |= *error || pass->input->bad_index;
+	*error = 0;
+	return next_file(pass);
+}
+
 int pass_run(struct pass *pass)
 {
 	const bool print = options_print(pass->options);
-	struct monrec_item item;
 	int error = 0;
 	bool good = true;
 
 	begin(pass);
-	while (good && monrec_next(pass->reader, &item) != MONREC_END) {
-		if (is_between_elements(pass, &item)) {
-			good = let_go(pass, print);
-			if (good && between_elements(pass, &item)) {
-				item.kind = MONREC_SET_END;
-				if (print)
-					print_item(pass->options, &item);
-				break;
-			}
-		}
-		tally_item(pass->tally, &item);
-		follow(pass, &item);
-		if (item.kind == MONREC_ERROR) {
-			error = item.error;
-			if (go_on(pass, &error))
-				continue;
-			break;
-		}
-		good = good && give_or_hold(pass, &item, print);
-		if (good && ends_here(pass, &item))
-			break;
-	}
+	while (next_item(pass, &error, &good))
+		;
 	good = let_go(pass, print) && good;
+	give_earlier(pass);
 	if (!good || (print && fflush(stdout)))
 		return cannot_print(pass);
+	if (!selection_end(&pass->selection))
+		pass->failed = true;
 	return exit_code(pass, error);
 }
 

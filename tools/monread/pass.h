@@ -4,11 +4,13 @@
 #define PASS_H
 
 #include "anonymise.h"
+#include "files.h"
 #include "hold.h"
 #include "input.h"
 #include "keep.h"
 #include "options.h"
 #include "releases.h"
+#include "selection.h"
 #include "sink.h"
 
 struct pass {
@@ -21,6 +23,11 @@ struct pass {
 	struct releases *releases;
 	bool holding;			/* the release is not known yet: */
 	struct hold hold;
+	struct files *files;		/* that are one recording; NULL: there is only the input */
+	struct selection selection;
+	struct hold earlier;		/* records of the system before those that are wanted */
+	bool open;			/* the outputs have a set that has not ended */
+	bool failed;			/* a file could not be read */
 	bool regular;			/* standard output is a regular file: */
 	struct keep printed;
 };

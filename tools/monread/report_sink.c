@@ -31,6 +31,11 @@ static int tables_keep(struct sink *sink)
 	return 0;
 }
 
+static void tables_earlier(struct sink *sink, const struct monrec_record *record)
+{
+	track_earlier(&tables_of(sink)->track, record);
+}
+
 static int tables_drop(struct sink *sink)
 {
 	track_drop(&tables_of(sink)->track);
@@ -59,6 +64,7 @@ struct sink *tables_sink(FILE *out, const struct releases *releases,
 	if (!t)
 		return NULL;
 	t->sink.ops = &ops;
+	t->sink.earlier = tables_earlier;
 	t->out = out;
 	t->releases = releases;
 	t->thresholds = thresholds;

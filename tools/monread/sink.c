@@ -74,6 +74,13 @@ void sinks_item(struct sinks *sinks, const struct monrec_item *item)
 	}
 }
 
+void sinks_earlier(struct sinks *sinks, const struct monrec_record *record)
+{
+	for (unsigned int i = 0; i < sinks->count; i++)
+		if (sinks->sink[i]->earlier)
+			sinks->sink[i]->earlier(sinks->sink[i], record);
+}
+
 void sinks_close(struct sinks *sinks)
 {
 	while (sinks->count > 0)

@@ -30,6 +30,8 @@ struct sink_ops {
 struct sink {
 	const struct sink_ops *ops;
 	const char *name;	/* of the file or folder; the caller's */
+	/* Takes what a record before those that are wanted says of the system; NULL: does not. */
+	void (*earlier)(struct sink *sink, const struct monrec_record *record);
 };
 
 /*
@@ -71,6 +73,8 @@ bool sinks_add(struct sinks *sinks, struct sink *sink, const char *name);
  * others go on.
  */
 void sinks_item(struct sinks *sinks, const struct monrec_item *item);
+/* A record of sets before those that are wanted. */
+void sinks_earlier(struct sinks *sinks, const struct monrec_record *record);
 /* A set that has not come to its end is dropped. */
 void sinks_close(struct sinks *sinks);
 

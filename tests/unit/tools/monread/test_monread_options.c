@@ -12,7 +12,7 @@ static struct options found, wanted;
 static void start(void)
 {
 	wanted = (struct options){
-		.file = "/dev/monreader", .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+		.files = { { "/dev/monreader" }, 1 }, .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
 		.rotation = { .keep = 10 },
 		.thresholds = { { 90, 25, 25, 10, 20, 70, 1000 } },
 	};
@@ -39,7 +39,11 @@ static void gives(const char *first, const char *second)
 		argv[2] = NULL;
 	memset(&found, 0xff, sizeof(found));
 	options_parse(&found, *first ? second ? 3 : 2 : 1, argv);
-	ck_word(found.file, wanted.file);
+	ck_assert_uint_eq(found.files.count, wanted.files.count);
+	for (unsigned int i = 0; i < wanted.files.count; i++)
+		ck_word(found.files.word[i], wanted.files.word[i]);
+	ck_assert_uint_eq(found.span.from, wanted.span.from);
+	ck_assert_uint_eq(found.span.to, wanted.span.to);
 	ck_word(found.write_stream, wanted.write_stream);
 	ck_word(found.write_monwrite, wanted.write_monwrite);
 	ck_word(found.csv, wanted.csv);
@@ -69,10 +73,12 @@ static void gives(const char *first, const char *second)
 TEST(defaults)
 {
 	gives("", NULL);
-	wanted.file = "a file";
+	wanted.files.word[0] = "a file";
 	gives("a file", NULL);
-	wanted.file = "-";
+	wanted.files.word[0] = "-";
 	gives("-", NULL);
+	wanted.files = (struct word_list){ { "one", "other" }, 2 };
+	gives("one", "other");
 }
 
 TEST(flags)
@@ -145,6 +151,15 @@ TEST(times)
 		wanted.reopen_wait_ms = cases[i].ms;
 		gives("--reopen-wait", cases[i].word);
 	}
+}
+
+/* 3,981,312,000 seconds from 1900 to 2026-03-01, each of 4,096,000,000 units of the TOD clock. */
+TEST(spans)
+{
+	wanted.span.from = UINT64_C(3981312000) * 4096000000;
+	gives("--from", "2026-03-01");
+	wanted.span.to = (UINT64_C(3981312000) + 36915) * 4096000000;
+	gives("--to", "2026-03-01T10:15:15Z");
 }
 
 TEST(thresholds)

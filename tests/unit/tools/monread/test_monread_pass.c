@@ -258,7 +258,7 @@ static int note_nothing(struct sink *sink)
 
 static const struct sink_ops note_ops = { note_item, note_nothing, note_nothing, note_nothing, false };
 static const struct sink_ops frame_ops = { note_item, note_nothing, note_nothing, note_nothing, true };
-static struct sink note = { &note_ops, NULL }, frames = { &frame_ops, NULL };
+static struct sink note = { .ops = &note_ops }, frames = { .ops = &frame_ops };
 
 static void add(struct sink *sink)
 {

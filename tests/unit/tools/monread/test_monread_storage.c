@@ -138,7 +138,7 @@ TEST(rows)
 
 TEST(a_reader)
 {
-	const struct options options = { .file = path };
+	const struct options options = { .files = { { path }, 1 } };
 	struct input input = { .name = path, .format = MONREC_SAVED };
 	struct tally tally = { 0 };
 	struct sinks sinks = { 0 };
