@@ -18,7 +18,7 @@ from fake_tools import put_tools
 from zvmlab.base import signature
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.builder import kbuild, kernel_tree, tree_config
+from zvmlab.builder import kbuild, kernel_tree, tree_config, tree_copy
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernel_tree import at_work
 from zvmlab.builder.kernels import resolve
@@ -305,3 +305,71 @@ def test_no_module_is_built_from_headers_that_have_changed(tree: Path, when: str
         with at_work(kernel, Progress(quiet=True)):
             assert when == "meanwhile"
             change()
+
+
+@pytest.fixture
+def other(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the tree, with the times of its files."""
+    monkeypatch.setattr(tree_copy, "MOST_DIFFERENT", 0.25)
+    return Path(shutil.copytree(tree, tmp_path / "linux-next"))
+
+
+DRIVERS = ["drivers/s390/char/monreader.o", "drivers/s390/char/monwriter.o"]
+
+
+@pytest.mark.parametrize("times", ("later", "older"))
+def test_copy_of_a_tree_compiles_what_differs(tree: Path, other: Path, times: str) -> None:
+    assert compiled(tree) == [*DRIVERS, "init/main.o"]
+    before = kernel_of(tree)
+    if times == "later":
+        (other / DRIVER).write_text("int other;\n")
+    else:
+        (other / HEADER).write_text('#define NAME "other"\n')
+        same_time(other / HEADER, tree / HEADER)
+    assert compiled(other) == (DRIVERS[1:] if times == "later" else DRIVERS)
+    assert "other" in kernel_of(other)
+    assert kernel_of(tree) == before and compiled(tree) == []
+    # From now on it has a build of its own.
+    (other / "init/main.c").write_text("int another;\n")
+    assert compiled(other) == ["init/main.o"] and "another" in kernel_of(other)
+
+
+def test_commands_of_a_copy_name_the_copy(tree: Path, other: Path) -> None:
+    build(tree)
+    (other / DRIVER).write_text("int other;\n")
+    work = build(other).work
+    assert work is not None
+    notes = {file.name: file.read_text() for file in (work / "out").rglob("*.cmd")}
+    assert f"{other}/drivers/s390/char/monreader.c" in notes[".monreader.o.cmd"]
+    assert not [name for name, text in notes.items() if f"{tree}/" in text]
+
+
+def test_path_within_another_is_left_alone() -> None:
+    text = "-I/l/include /l/a.c -x=/l/=  /l-next/a.c /m/l/a.c /l.c ../l/b.c '/l'"
+    assert tree_copy.renamed(text.encode(), "/l", "/new") == (
+        b"-I/new/include /new/a.c -x=/new/=  /l-next/a.c /m/l/a.c /l.c ../l/b.c '/new'"
+    )
+
+
+def test_source_that_a_copy_does_not_have(tree: Path, other: Path) -> None:
+    build(tree)
+    (other / "drivers/s390/char/monreader.c").unlink()
+    assert "second" in kernel_of(tree) and "second" not in kernel_of(other)
+
+
+@pytest.mark.parametrize("why", ("differs", "cut off", "other checks"))
+def test_build_that_is_of_no_use(tree: Path, other: Path, why: str) -> None:
+    """Much is different, make was killed, or other checks change all objects."""
+    work = build(tree).work
+    assert work is not None
+    if why == "differs":
+        for name in ("init/main.c", DRIVER, HEADER):
+            (other / name).write_text("int other;\n")
+    elif why == "cut off":
+        (work / tree_copy.BEGUN).touch()
+    else:
+        (kbuild.CONFIGS / "debug.config").write_text("CONFIG_KASAN=y\n")
+    words = ":debug" if why == "other checks" else ""
+    kernel = resolve(f"{other}{words}", progress=Progress(quiet=True))
+    assert kernel.work is not None
+    assert sorted((kernel.work / "out/compiled").read_text().split()) == [*DRIVERS, "init/main.o"]

@@ -24,7 +24,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -50,7 +49,9 @@ from zvmlab.builder.kernel import Kernel, unpacked
 from zvmlab.builder.linux_files import GCOV, counting, keep_notes, linux_files
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.tree_config import Wanted, judge, wanted
+from zvmlab.builder.tree_copy import BEGUN, Taken, take
 from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, check_tree
+from zvmlab.builder.tree_notes import FILES, STATE, last_build, last_files, write_note
 from zvmlab.builder.tree_objects import is_makefile, older, remove_outdated
 from zvmlab.builder.tree_state import (
     Changes,
@@ -110,7 +111,7 @@ def at_work(kernel: Kernel, progress: Progress) -> Iterator[None]:
         yield
         return
     with locked_within(kernel.work.name, LOCK_SECONDS, str(kernel), progress.say):
-        if _noted(kernel.work).get("entry") != kernel.image.parent.parent.name:
+        if last_build(kernel.work).get("entry") != kernel.image.parent.parent.name:
             raise _other(kernel, "has been built again meanwhile")
         _check_contents(kernel)
         yield
@@ -126,46 +127,19 @@ def _other(kernel: Kernel, what: str) -> UsageError:
 
 def contents_of(kernel: Kernel) -> str:
     """Hash of what was in the tree that a kernel was built of; "" if it is not from a tree."""
-    return "" if kernel.work is None else _noted(kernel.work).get("contents", "")
+    return "" if kernel.work is None else last_build(kernel.work).get("contents", "")
 
 
 def _check_contents(kernel: Kernel) -> None:
     """UsageError if a kernel's tree is not as it was when it was built."""
     assert kernel.work is not None
-    noted = _noted(kernel.work)
+    noted = last_build(kernel.work)
     tree = Path(noted["tree"])
     state = tree_state(tree)
     if state.all and noted["state"] == state.all:
         return
-    if hash_of(read_files(tree, state, _noted_files(kernel.work))) != noted["contents"]:
+    if hash_of(read_files(tree, state, last_files(kernel.work))) != noted["contents"]:
         raise _other(kernel, "has been changed meanwhile")
-
-
-def _noted(work: Path) -> dict[str, str]:
-    try:
-        found = json.loads((work / "state").read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    return {key: value for key, value in found.items() if isinstance(value, str)}
-
-
-def _noted_files(work: Path) -> Files:
-    """The files of the tree as noted at the last build; empty if there was none."""
-    try:
-        found = json.loads((work / "files").read_text(encoding="utf-8", errors="surrogateescape"))
-        return {name: (sign, contents) for name, (sign, contents) in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
-
-
-def _write(file: Path, what: object) -> None:
-    """At once and whole."""
-    scratch = file.with_name(f"{file.name}.new")
-    text = json.dumps(what, separators=(",", ":"), ensure_ascii=False)
-    scratch.write_text(text, encoding="utf-8", errors="surrogateescape")
-    scratch.replace(file)
 
 
 class _Build:
@@ -188,6 +162,9 @@ class _Build:
         self._wanted: Wanted = wanted(name, series, lambda: debian_config(series), words)
         choice = str(name.file) if name.file is not None else name.config
         self._key = digest(str(self._tree), choice, name.checks, " ".join(words))
+        self._objects = f"{choice}:{name.checks}"
+        # The objects of a kernel that counts lines name the folder of their build.
+        self._gives = "" if name.coverage else self._objects
         self._work = cache_root() / f"linux-build-{self._key}"
         self._out = self._work / "out"
         self._log = self._work / "build.log"
@@ -197,14 +174,15 @@ class _Build:
         """Return the built kernel if the tree is unchanged, else build it."""
         what, say = f"{self._shown} ({self._tree})", self._progress.say
         with locked_within(self._work.name, LOCK_SECONDS, what, say) as self._lock:
-            state, noted = tree_state(self._tree), _noted(self._work)
+            state, noted = tree_state(self._tree), last_build(self._work)
             folder = cache_root() / noted.get("entry", "none")
             there = (
                 noted.get("recipe") == self._wanted.recipe
                 and folder.name.startswith(self._kind)
                 and usable(folder)
             )
-            if not (there and state.all and noted.get("state") == state.all):
+            seen = {"state": state.all, "kind": self._gives}
+            if not (there and state.all and seen.items() <= noted.items()):
                 folder = self._look_closely(state, noted, folder if there else None)
             _use(folder)
         self._forget(folder)
@@ -218,7 +196,7 @@ class _Build:
 
     def _look_closely(self, state: TreeState, noted: dict[str, str], built: Path | None) -> Path:
         """The entry of what is in the tree; *built* is that of the last build, if it serves."""
-        known = _noted_files(self._work)
+        known = last_files(self._work)
         files = read_files(self._tree, state, known)
         found = changes(known, files)
         options = {"options": hash_of(files, state.kconfigs), "recipe": self._wanted.recipe}
@@ -228,8 +206,11 @@ class _Build:
             if any(not contents for _, contents in files.values()):
                 state = dataclasses.replace(state, all="")
         where = {"tree": str(self._tree), "contents": hash_of(files)}
-        _write(self._work / "files", files)
-        _write(self._work / "state", {**options, **where, "state": state.all, "entry": built.name})
+        where["kind"] = self._gives
+        write_note(self._work / FILES, files)
+        write_note(
+            self._work / STATE, {**options, **where, "state": state.all, "entry": built.name}
+        )
         return built
 
     def _prepare(self, known: bool) -> bool:
@@ -239,7 +220,7 @@ class _Build:
         """
         need_tools(f"building Linux from {self._tree}")
         try:
-            if (self._work / "begun").exists():
+            if (self._work / BEGUN).exists():
                 self._progress.say(f"the last build of {self._shown} was cut off; it begins anew")
                 known = False
             if not known and self._out.exists():
@@ -256,6 +237,14 @@ class _Build:
             return known
         except OSError as error:
             raise CannotRun(f"cannot write to {self._work}: {error.strerror or error}") from error
+
+    def _take_over(self, files: Files) -> Taken | None:
+        """Begin with what was built of another tree, or in another configuration, if that helps."""
+        say, recipe = self._progress.say, self._wanted.recipe
+        try:
+            return take(self._work, self._tree, files, self._objects, recipe, say)
+        except OSError as error:
+            raise CannotRun(f"cannot write to {self._out}: {error.strerror or error}") from error
 
     def _no_space(self, free: int) -> CannotRun:
         return CannotRun(
@@ -278,17 +267,21 @@ class _Build:
         to be in the files that it was made of.
         """
         ended = self._work.stat().st_mtime_ns if self._work.exists() else 0
-        if self._prepare(found is not None) and found:
+        if not self._prepare(found is not None):
+            taken = self._take_over(files)
+            found = None if taken is None else changes(taken.files, files)
+            configured, ended = False, 0 if taken is None else taken.ended
+        if found:
             self._remove_outdated(state, found, ended)
         first = not (self._out / "vmlinux").exists()
         # From here on the folder is at no state, until all of it is built.
         unsure = found.changed | found.new if found is not None else frozenset()
-        _write(self._work / "files", without(files, unsure))
-        _write(self._work / "state", {})
+        write_note(self._work / FILES, without(files, unsure))
+        write_note(self._work / STATE, {})
         if not (configured and (self._out / ".config").exists()):
             with self._progress.step(f"configuring {self._shown} ({self._tree})"):
                 self._configure(state)
-        _write(self._work / "state", options)
+        write_note(self._work / STATE, options)
         text = f"{self._what} ({self._tree}), with {cpus()} CPUs"
         total = _FIRST_LINES.get(self._name.config) if first else None
         with self._progress.step(text, total) as step:
@@ -296,7 +289,7 @@ class _Build:
                 self._run([f"-j{cpus()}", *TARGETS], BUILD_SECONDS, step.update)
             finally:
                 files = self._built_of(state, files)
-                _write(self._work / "files", without(files, unsure))
+                write_note(self._work / FILES, without(files, unsure))
             return self._publish(), files
 
     def _remove_outdated(self, state: TreeState, found: Changes, ended: int) -> None:
@@ -337,7 +330,7 @@ class _Build:
         self, words: list[str], seconds: int, count: Callable[[int], None] = lambda _: None
     ) -> None:
         """Run make; what is wrong with the tree is told in make's own words."""
-        begun = self._work / "begun"
+        begun = self._work / BEGUN
         begun.touch()
         killed = []
         settings = (f"O={self._out}", *MAKE[1:], *self._wanted.words)
