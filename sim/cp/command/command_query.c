@@ -85,6 +85,63 @@ static int query_time(struct cpcmd_args *args)
 	return 0;
 }
 
+/* The user whose clock is asked for: it has to be logged on. */
+static int vtod_for(struct cpcmd_args *args)
+{
+	char name[sizeof(args->word)];
+	int rc;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, MODULE);
+	memcpy(name, args->word, sizeof(name));
+	rc = cpcmd_end(args, MODULE);
+	if (rc == 0 && !guests_in_directory(args->cp, name))
+		return cpcmd_message(args->cp, MODULE, CPCMD_NOT_IN_DIRECTORY, 'E',
+				     "%s not in CP directory", name);
+	if (rc == 0 && !parts_logged_on(args->cp, name))
+		return cpcmd_message(args->cp, MODULE, CPCMD_NOT_LOGGED_ON, 'E',
+				     "%s not logged on", name);
+	return rc;
+}
+
+static int vtod_sync(struct cpcmd_args *args)
+{
+	return cpcmd_end(args, MODULE);
+}
+
+static void vtod_line(struct cp *cp, const char *what, uint64_t tod)
+{
+	const struct clock_time t = clock_time(tod);
+
+	cpcmd_line(cp, "%s TOD: %04u-%02u-%02u %02u:%02u:%02u (%016" PRIX64 ")", what, t.year,
+		   t.month, t.day, t.hour, t.minute, t.second, tod);
+}
+
+/* Nobody has a clock of his own: all users' are the system's. */
+static int query_vtod(struct cpcmd_args *args)
+{
+	static const struct cpcmd_word options[] = {
+		{ "SYNC", 4, CPCMD_ANY, vtod_sync },
+		{ "FOR", 3, "AB", vtod_for },
+		{ NULL, 0, NULL, NULL },
+	};
+	struct cpcmd_args option = *args;
+	const uint64_t tod = cp_tod(args->cp);
+	const bool given = cpcmd_next(&option);
+	const int rc = given ? cpcmd_option(args, options, MODULE) : 0;
+
+	if (rc != 0)
+		return rc;
+	vtod_line(args->cp, "System", tod);
+	vtod_line(args->cp, "User", tod);
+	cpcmd_line(args->cp, "Delta: %016" PRIX64, UINT64_C(0));
+	if (given && cpcmd_abbreviates(option.word, "SYNC", 4)) {
+		cpcmd_line(args->cp, "Synchronized with:");
+		cpcmd_line(args->cp, "System TOD");
+	}
+	return 0;
+}
+
 static int query_privclass(struct cpcmd_args *args)
 {
 	const int rc = cpcmd_end(args, MODULE);
@@ -202,6 +259,7 @@ int cpcmd_query(struct cpcmd_args *args)
 		{ "NAMES", 1, CPCMD_ANY, cpcmd_query_names },
 		{ "USERS", 1, CPCMD_ANY, cpcmd_query_user },
 		{ "TIME", 1, CPCMD_ANY, query_time },
+		{ "VTOD", 4, "ABG", query_vtod },
 		{ "PRIVCLASS", 4, CPCMD_ANY, query_privclass },
 		{ "SET", 3, CPCMD_MACHINE "G", cpcmd_query_set },
 		{ NULL, 0, NULL, NULL },

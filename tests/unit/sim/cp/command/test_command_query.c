@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* QUERY of the virtual machine and CP, TERMINAL, SET: exact replies. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "command_check.h"
@@ -68,6 +69,28 @@ TEST(time)
 		 "TIME IS 09:25:58 UTC FRIDAY 12/11/15\n"
 		 "CONNECT= 00:00:00 VIRTCPU= 000:00.00 TOTCPU= 000:00.00\n");
 	ck_guest("Q TIME NOW", 3, EXTRA("CQV", "NOW"));
+}
+
+/* The layout is that of IBM's page on QUERY VTOD; the numbers are dates by date(1). */
+TEST(vtod)
+{
+	char text[128], reply[512], sync[544];
+	int at;
+
+	snprintf(text, sizeof(text), " TOD: 2015-12-15 13:24:57 (%016" PRIX64 ")\n", fx.tod);
+	at = snprintf(reply, sizeof(reply), "System%sUser%sDelta: 0000000000000000\n", text, text);
+	ck_assert_int_lt(at, (int)sizeof(reply));
+	ck_guest("Q VTOD", 0, reply);
+	ck_operator("QUERY VTOD FOR LINUX001", 0, reply);
+	snprintf(sync, sizeof(sync), "%sSynchronized with:\nSystem TOD\n", reply);
+	ck_guest("Q VTOD SYNC", 0, sync);
+	ck_guest("Q VTOD SYNC X", 3, EXTRA("CQV", "X"));
+	ck_guest("Q VTOD NOW", 3, INVALID("CQV", "NOW"));
+	/* Class A or B for others. */
+	ck_guest("Q VTOD FOR LINUX001", 3, INVALID("CQV", "FOR"));
+	ck_operator("Q VTOD FOR", 26, MISSING("CQV"));
+	ck_operator("Q VTOD FOR LINUX001 X", 3, EXTRA("CQV", "X"));
+	ck_operator("Q VTOD FOR NOBODY", 53, "HCPCQV053E NOBODY not in CP directory\n");
 }
 
 TEST(privclass)
