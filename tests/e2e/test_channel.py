@@ -44,6 +44,10 @@ SAID = (
     ("ENDLESS", 0),
     ("STATUS", 0),
     ("SUBCHANNEL", 0x20),
+    # QEMU has a limit of its own for a loop, but none for a chain as long as storage.
+    ("LONG", 0),
+    ("STATUS", 0),
+    ("SUBCHANNEL", 0x20),
 )
 
 

@@ -14,6 +14,8 @@
 #define OFTEN 2000u
 #define ALL_SUBCLASSES UINT64_C(0xff000000)
 #define TOD_20_MS (UINT64_C(20000) << 12)
+#define LONG UINT32_C(0x1000000)	/* a program of so many CCWs lies there */
+#define LONG_CCWS 0x20000u
 
 void test_main(void);
 
@@ -30,6 +32,18 @@ static struct ccw endless[] = {
 	{ .command = CCW_NOP, .flags = CCW_CHAIN | CCW_SLI, .count = 1 },
 	{ .command = CCW_TIC },
 };
+
+/* Too long a program, of commands that are chained in storage. */
+static const struct ccw *chain(void)
+{
+	struct ccw *const program = (struct ccw *)(uint64_t)LONG;
+
+	for (unsigned int i = 0; i < LONG_CCWS; i++) {
+		program[i] = nop[0];
+		program[i].flags |= i + 1 < LONG_CCWS ? CCW_CHAIN : 0;
+	}
+	return program;
+}
 
 static void say(const char *what, unsigned int value)
 {
@@ -167,6 +181,9 @@ void test_main(void)
 	modified();
 	reports();
 	say("ENDLESS", start(endless, 0));
+	say("STATUS", tsch(device, &irb));
+	say("SUBCHANNEL", irb.subchannel_status);
+	say("LONG", start(chain(), 0));
 	say("STATUS", tsch(device, &irb));
 	say("SUBCHANNEL", irb.subchannel_status);
 	while (1) {
