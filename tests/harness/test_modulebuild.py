@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from test_kernels import module
 
-from zvmlab.base.errors import UsageError
+from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder import modulebuild
 from zvmlab.builder.kernel import Kernel
-from zvmlab.builder.modulebuild import sources_of
+from zvmlab.builder.modulebuild import built_modules, sources_of
 from zvmlab.builder.modules import made_for
 from zvmlab.cli.main import main
 from zvmlab.guest import make_artifacts
@@ -98,3 +99,22 @@ def test_module_made_for_another_kernel_is_said(
     assert (f"{file} {said}" in out.getvalue()) if said else not out.getvalue()
     file.write_bytes(module())
     assert made_for(file) == ""
+
+
+def test_full_disk_is_not_the_fault_of_the_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "Kbuild").write_text("obj-m := a.o\n")
+    (tmp_path / "a.c").write_text("int a;\n")
+    said = (
+        "a.c:1: error: closing dependency file .a.o.d: No space left on device\nmake: *** [a.o]\n"
+    )
+    monkeypatch.setattr(
+        modulebuild, "run_tool", lambda *_: subprocess.CompletedProcess([], 2, said)
+    )
+    build = modulebuild.Build(tmp_path, "gcc", None)
+    monkeypatch.setattr(modulebuild, "build_folder", lambda *_: build)
+    kernel = Kernel("1.2.3", "local", tmp_path / "a.c", None)
+    with pytest.raises(CannotRun, match="a disk is full"):
+        built_modules(tmp_path, kernel, Progress(quiet=True))

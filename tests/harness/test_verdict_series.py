@@ -368,3 +368,26 @@ def test_changed_lines_belong_to_their_functions() -> None:
     names = [function.name for line in lines if (function := at_line(found, line)) is not None]
     assert (lines, names) == ([9, 16], ["mon_open", "mon_close"])
     assert ranges([16, 9, 10, 11]) == "9-11, 16"
+
+
+def test_full_disk_is_not_the_fault_of_the_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A git of ours writes what the real one does when it cannot write a file."""
+    tree = make_tree(tmp_path / "linux")
+    (tmp_path / "a.diff").write_text(diff(SOURCE, EIO))
+    series = read_series(str(tmp_path / "a.diff"), None, tmp_path)
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    full = folder / "git"
+    real = shutil.which("git")
+    full.write_text(
+        f'#!/bin/sh\ncase "$*" in *apply*)\n'
+        "echo 'error: unable to write file x mode 100644: No space left on device' >&2; exit 1\n"
+        f'esac\nexec {real} "$@"\n'
+    )
+    full.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (tmp_path / "scratch").mkdir()
+    with pytest.raises(CannotRun, match="'git' cannot go on, a disk is full"):
+        apply(tree, series, None, tmp_path / "scratch")

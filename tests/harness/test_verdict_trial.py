@@ -200,7 +200,7 @@ def test_base_that_fails_is_not_taken_for_known(
 
 def test_next_trial_removes_what_a_killed_one_has_left(tree: Path, play: Play) -> None:
     work = cache_root() / f"try-{digest(str(tree.resolve()))}"
-    for name in ("base/linux", "patched/linux", "apply/read", "modules-base/x"):
+    for name in ("base/linux", "patched/linux", "apply/read", "modules-base/x", "temporary/x"):
         (work / name).mkdir(parents=True)
         (work / name / "file").symlink_to(tree / DRIVER)
     mark(work)

@@ -40,6 +40,10 @@ from zvmlab.verdict.workspace import RESULTS, claimed, clear, temporaries, works
 from zvmlab.verdict.swept import scenarios_for, sweeps
 
 _IDENTITY = "identity"
+_NOT_TRIED = (
+    "lines within functions: no kernel of this trial counts lines (zvmlab coverage --patch)",
+    "instructions for each operation: they are not counted",
+)
 
 
 class LimitOver(Timeout):
@@ -154,6 +158,8 @@ class _Trial:
         if runner.recalled:
             names = ", ".join(runner.recalled)
             verdict.versions.append(f"results of base known from before (--fresh): {names}")
+        if any(one.difference.compared for one in verdict.tried):
+            verdict.not_tried += _NOT_TRIED
         verdict.errors = [] if verdict.over else self._allowed.unneeded()
         verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
         self._end(verdict)
