@@ -7,6 +7,8 @@
  *
  * Give the state of a listener TCP's number, as AF_UNIX does. No number of a
  * state leaves the kernel.
+ *
+ * Only built with this change so far; the option has not been read.
  */
 //@ file: include/net/iucv/af_iucv.h
 //@ include: <net/tcp_states.h>

@@ -7,6 +7,8 @@
  * its connections.
  *
  * Compare the device, too. Later series do so.
+ *
+ * Tried with frames of two devices, on 6.1.
  */
 //@ file: net/iucv/af_iucv.c
 //@ for: 6.1

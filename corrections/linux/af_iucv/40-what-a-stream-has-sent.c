@@ -7,6 +7,8 @@
  * the gap: with an MTU of 8192, 992 of 9066 bytes are lost.
  *
  * Send what fits, and return its length.
+ *
+ * Tried with a device whose MTU is 8192, on 6.1.
  */
 //@ file: net/iucv/af_iucv.c
 //@ before: static int iucv_sock_sendmsg(

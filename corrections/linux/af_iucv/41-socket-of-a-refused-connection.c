@@ -8,6 +8,8 @@
  * until the next boot, for each frame that asks for a connection.
  *
  * Mark it as zapped before, and put the device of one that has it already.
+ *
+ * Tried with five connections to a socket that does not listen, on 6.1.
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static int afiucv_hs_callback_syn(
