@@ -98,14 +98,26 @@ int cpcmd_query_names(struct cpcmd_args *args)
 	return 0;
 }
 
-/* QUERY USERS name, or QUERY name of a user in the directory. */
+static void count_name(void *opaque, const char *name)
+{
+	unsigned int *count = opaque;
+
+	assert(strlen(name) <= CP_NAME_LEN);
+	(*count)++;
+}
+
+/* QUERY USERS [name], or QUERY name of a user in the directory. */
 int cpcmd_query_user(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
+	unsigned int users = 0;
 	int rc;
 
-	if (!cpcmd_next(args))
-		return cpcmd_missing(args, "CQU");
+	if (!cpcmd_next(args)) {
+		guests_all(args->cp, count_name, &users);
+		cpcmd_line(args->cp, "%6u USERS, %6u DIALED, %6u NET", users, 0u, 0u);
+		return 0;
+	}
 	memcpy(name, args->word, sizeof(name));
 	rc = cpcmd_end(args, "CQU");
 	if (rc != 0)
