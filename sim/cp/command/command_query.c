@@ -209,7 +209,8 @@ static bool query_disk(struct cpcmd_args *args, uint64_t number, int *rc)
 static int query_virtual(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "STORAGE", 4, CPCMD_MACHINE "G", cpcmd_query_storage },
+		{ "STORAGE", 2, CPCMD_MACHINE "G", cpcmd_query_storage },
+		{ "STORE", 5, CPCMD_MACHINE "G", cpcmd_query_storage },
 		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
 		{ "CPUS", 4, CPCMD_MACHINE "G", cpcmd_query_cpus },
 		{ "DASD", 4, CPCMD_MACHINE "G", query_dasd },

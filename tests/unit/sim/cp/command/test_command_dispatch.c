@@ -60,7 +60,7 @@ static const struct {
 	{ "Q TERM", "Q TER" },
 	{ "Q USERID", "Q USERI" },
 	{ "Q CPLEVEL", "Q CPLEVE" },
-	{ "Q V STOR", "Q V STO" },
+	{ "Q V ST", "Q V S" },
 	{ "Q VIRT STOR", "Q VIRTUALS STOR" },
 	{ "Q V CON", "Q V CO" },
 	{ "Q NSS", "Q NS" },
