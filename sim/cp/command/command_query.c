@@ -88,32 +88,28 @@ static int query_time(struct cpcmd_args *args)
 /* The user whose clock is asked for: it has to be logged on. */
 static int vtod_for(struct cpcmd_args *args)
 {
-	char name[sizeof(args->word)];
-	int rc;
-
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
-	memcpy(name, args->word, sizeof(name));
-	rc = cpcmd_end(args, MODULE);
-	if (rc == 0 && !guests_in_directory(args->cp, name))
+	if (!guests_in_directory(args->cp, args->word))
 		return cpcmd_message(args->cp, MODULE, CPCMD_NOT_IN_DIRECTORY, 'E',
-				     "%s not in CP directory", name);
-	if (rc == 0 && !parts_logged_on(args->cp, name))
+				     "%s not in CP directory", args->word);
+	if (!parts_logged_on(args->cp, args->word))
 		return cpcmd_message(args->cp, MODULE, CPCMD_NOT_LOGGED_ON, 'E',
-				     "%s not logged on", name);
-	return rc;
+				     "%s not logged on", args->word);
+	return 0;
 }
 
 static int vtod_sync(struct cpcmd_args *args)
 {
-	return cpcmd_end(args, MODULE);
+	(void)args;
+	return 0;
 }
 
 static void vtod_line(struct cp *cp, const char *what, uint64_t tod)
 {
 	const struct clock_time t = clock_time(tod);
 
-	cpcmd_line(cp, "%s TOD: %04u-%02u-%02u %02u:%02u:%02u (%016" PRIX64 ")", what, t.year,
+	cpcmd_line(cp, "%-11s %04u-%02u-%02u %02u:%02u:%02u (%016" PRIX64 ")", what, t.year,
 		   t.month, t.day, t.hour, t.minute, t.second, tod);
 }
 
@@ -125,21 +121,35 @@ static int query_vtod(struct cpcmd_args *args)
 		{ "FOR", 3, "AB", vtod_for },
 		{ NULL, 0, NULL, NULL },
 	};
-	struct cpcmd_args option = *args;
 	const uint64_t tod = cp_tod(args->cp);
-	const bool given = cpcmd_next(&option);
-	const int rc = given ? cpcmd_option(args, options, MODULE) : 0;
+	bool sync = false;
 
-	if (rc != 0)
-		return rc;
-	vtod_line(args->cp, "System", tod);
-	vtod_line(args->cp, "User", tod);
-	cpcmd_line(args->cp, "Delta: %016" PRIX64, UINT64_C(0));
-	if (given && cpcmd_abbreviates(option.word, "SYNC", 4)) {
+	while (*cpcmd_rest(args) != '\0') {
+		const int rc = cpcmd_option(args, options, MODULE);
+
+		if (rc != 0)
+			return rc;
+		sync |= strcmp(args->word, "SYNC") == 0;
+	}
+	vtod_line(args->cp, "System TOD:", tod);
+	vtod_line(args->cp, "User TOD:", tod);
+	cpcmd_line(args->cp, "%-11s %016" PRIX64, "Delta:", UINT64_C(0));
+	if (sync) {
 		cpcmd_line(args->cp, "Synchronized with:");
 		cpcmd_line(args->cp, "System TOD");
 	}
 	return 0;
+}
+
+/* There is no TRACE, so all forms of it have the same answer. */
+static int query_trace(struct cpcmd_args *args)
+{
+	const bool form = cpcmd_next(args);
+	const int rc = form ? cpcmd_end(args, MODULE) : 0;
+
+	if (rc == 0)
+		cpcmd_line(args->cp, "No trace sets defined");
+	return rc;
 }
 
 static int query_privclass(struct cpcmd_args *args)
@@ -261,6 +271,8 @@ int cpcmd_query(struct cpcmd_args *args)
 		{ "USERS", 1, CPCMD_ANY, cpcmd_query_user },
 		{ "TIME", 1, CPCMD_ANY, query_time },
 		{ "VTOD", 4, "ABG", query_vtod },
+		{ "TRACE", 2, CPCMD_MACHINE "G", query_trace },
+		{ "PER", 3, CPCMD_MACHINE "G", query_trace },
 		{ "PRIVCLASS", 4, CPCMD_ANY, query_privclass },
 		{ "SET", 3, CPCMD_MACHINE "G", cpcmd_query_set },
 		{ NULL, 0, NULL, NULL },

@@ -71,26 +71,35 @@ TEST(time)
 	ck_guest("Q TIME NOW", 3, EXTRA("CQV", "NOW"));
 }
 
-/* The layout is that of IBM's page on QUERY VTOD; the numbers are dates by date(1). */
+/* The layouts are those of IBM's pages on QUERY VTOD and QUERY TRACE. */
 TEST(vtod)
 {
-	char text[128], reply[512], sync[544];
-	int at;
+	char time[128], reply[512], sync[544];
 
-	snprintf(text, sizeof(text), " TOD: 2015-12-15 13:24:57 (%016" PRIX64 ")\n", fx.tod);
-	at = snprintf(reply, sizeof(reply), "System%sUser%sDelta: 0000000000000000\n", text, text);
-	ck_assert_int_lt(at, (int)sizeof(reply));
+	snprintf(time, sizeof(time), "2015-12-15 13:24:57 (%016" PRIX64 ")\n", fx.tod);
+	snprintf(reply, sizeof(reply),
+		 "System TOD: %sUser TOD:   %sDelta:      0000000000000000\n", time, time);
 	ck_guest("Q VTOD", 0, reply);
 	ck_operator("QUERY VTOD FOR LINUX001", 0, reply);
 	snprintf(sync, sizeof(sync), "%sSynchronized with:\nSystem TOD\n", reply);
 	ck_guest("Q VTOD SYNC", 0, sync);
-	ck_guest("Q VTOD SYNC X", 3, EXTRA("CQV", "X"));
+	ck_operator("QUERY VTOD SYNC FOR LINUX001", 0, sync);
+	ck_operator("QUERY VTOD FOR LINUX001 SYNC", 0, sync);
+	ck_guest("Q VTOD SYNC X", 3, INVALID("CQV", "X"));
 	ck_guest("Q VTOD NOW", 3, INVALID("CQV", "NOW"));
 	/* Class A or B for others. */
 	ck_guest("Q VTOD FOR LINUX001", 3, INVALID("CQV", "FOR"));
 	ck_operator("Q VTOD FOR", 26, MISSING("CQV"));
-	ck_operator("Q VTOD FOR LINUX001 X", 3, EXTRA("CQV", "X"));
+	ck_operator("Q VTOD FOR LINUX001 X", 3, INVALID("CQV", "X"));
 	ck_operator("Q VTOD FOR NOBODY", 53, "HCPCQV053E NOBODY not in CP directory\n");
+}
+
+TEST(trace)
+{
+	ck_guest("Q TRACE", 0, "No trace sets defined\n");
+	ck_guest("Q TR ALL", 0, "No trace sets defined\n");
+	ck_guest("Q PER RETURNS", 0, "No trace sets defined\n");
+	ck_guest("Q TRACE ALL X", 3, EXTRA("CQV", "X"));
 }
 
 TEST(privclass)
