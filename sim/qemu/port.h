@@ -74,6 +74,9 @@ void zvmlab_end_holds(ZvmlabCp *s);
 /* A CPU is as new: what it was held at is over. */
 void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu);
 
+/* The property by which a seed decides how long a CPU's turn is. */
+void zvmlab_add_turns(ObjectClass *oc);
+
 /* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
 void zvmlab_state_register(ZvmlabCp *s);
 /* The machine has stopped: its CPUs complete what they have begun. */

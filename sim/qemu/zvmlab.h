@@ -82,6 +82,9 @@ void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, ui
 /* CIPHER MESSAGE WITH CHAINING, function 67: pseudorandom numbers.  Return: the condition code. */
 uint32_t zvmlab_kmc_prng(CPUS390XState *env, uint32_t r1, uint32_t r2, uintptr_t ra);
 
+/* Instructions that the turn of a CPU has with -icount, of @budget at most. */
+int64_t zvmlab_turn(const CPUState *cs, int64_t budget);
+
 /* Does the guest have a page at this absolute address? */
 bool zvmlab_addressable(uint64_t addr);
 

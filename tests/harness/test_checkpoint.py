@@ -72,11 +72,6 @@ def _as_machine(machine: _Machine) -> Machine:
         (CONFIG._replace(cold=True), "its configuration asks for a cold boot"),
         (GuestConfig(cold=True), "its configuration asks for a cold boot"),
         (
-            GuestConfig(count_instructions=True),
-            "its instructions are counted from the first one on",
-        ),
-        (GuestConfig(deterministic=True), "its instructions are counted from the first one on"),
-        (
             GuestConfig(devices=("virtio-rng-ccw",)),
             "the state of its devices cannot be saved",
         ),

@@ -121,16 +121,18 @@ class Agent(Worker):
         mask = self.pack("Q", sum(1 << cpu for cpu in cpus))
         worker.call(Call.SCHED_SETAFFINITY, thread, len(mask), mask).check()
 
-    def power(self, what: Power, flags: int = _ALL_FLAGS) -> None:
+    def power(self, what: Power, flags: int = _ALL_FLAGS, patience: float = 0.0) -> None:
         """Stop or restart the machine; the connection ends.
 
         *flags* say what makes the kernel panic then (PowerFlag), for nobody can ask it any more.
+        *patience* is how long the agent may take to end the connection by itself.
         """
         request = Writer().u8(what).u8(flags).payload()
         try:
             self.ask(Request.POWER, request, f"power {what.name.lower()}")
         except AgentLost:
             pass  # It was quicker than its reply.
+        self._channel.await_end(patience)
         self.close_connection()
 
     def poweroff(self) -> None:

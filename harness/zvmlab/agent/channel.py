@@ -7,6 +7,7 @@ what the others wait for, and tells them.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Protocol
@@ -126,6 +127,13 @@ class Channel:
         with self._changed:
             self._waiting.pop(number, None)
             self._replies.pop(number, None)
+
+    def await_end(self, seconds: float) -> None:
+        """Let the agent end the connection, for so long at most."""
+        limit = Limit(seconds)
+        with contextlib.suppress(AgentLost, Timeout), self._changed:
+            while not limit.over:
+                self._receive(limit.left())
 
     def close(self) -> None:
         """End the connection."""

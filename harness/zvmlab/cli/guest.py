@@ -166,6 +166,13 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         help="make two runs give the same trace, byte for byte (QEMU)",
     )
     add(
+        "--schedule",
+        type=int,
+        default=0,
+        metavar="SEED",
+        help="let this number decide how long each CPU's turn is, with --deterministic",
+    )
+    add(
         "--trace-data",
         default="short",
         choices=TRACE_DATA,
@@ -229,6 +236,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         faults=arguments.faults,
         cold=arguments.cold,
         deterministic=arguments.deterministic,
+        schedule=arguments.schedule,
         devices=tuple(arguments.device),
         command_line=arguments.append,
         files=files,

@@ -74,8 +74,6 @@ def why_cold(config: GuestConfig) -> str | None:
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
-    if config.counts:
-        return "its instructions are counted from the first one on"
     if config.devices:
         return "the state of its devices cannot be saved"
     if "zvmlab.attach=" in config.command_line:
@@ -98,7 +96,10 @@ def _machine(config: GuestConfig) -> str:
         from zvmlab.guest.hercules import configuration
 
         return _hercules() + configuration(config)
-    return f"{config.backend} {config.cpus} {config.emulated_storage()} {config.translations}"
+    counts = f"counts {config.deterministic}" if config.counts else ""
+    return (
+        f"{config.backend} {config.cpus} {config.emulated_storage()} {config.translations} {counts}"
+    )
 
 
 @functools.lru_cache(64)
@@ -253,6 +254,12 @@ def open_pool(agent: Agent) -> int:
     batch = agent.batch()
     pool = batch.open(_RANDOM, os.O_WRONLY)
     return batch.run()[pool].check()
+
+
+def keep_together(agent: Agent, pool: int | None) -> None:
+    """Instead of set_apart(): the guest is the same as all others of its checkpoint."""
+    if pool is not None:
+        agent.close(pool).check()
 
 
 def set_apart(agent: Agent, pool: int | None = None) -> None:

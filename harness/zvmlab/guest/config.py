@@ -122,6 +122,7 @@ class _Fields(NamedTuple):
     count_instructions: bool = False
     translations: int = TRANSLATIONS
     deterministic: bool = False
+    schedule: int = 0
 
 
 class GuestConfig(_Fields):
@@ -147,7 +148,8 @@ class GuestConfig(_Fields):
     MiB of translated code, then it begins anew; 0 leaves the number to QEMU, which takes 1 GiB.  A *deterministic*
     guest counts instructions from a fixed date on, has fixed random numbers, and
     stops whenever it is the harness' turn (zvmlab.guest.lockstep): the same calls give the
-    same trace.
+    same trace.  A *schedule* is a seed that decides after how many instructions the next CPU has
+    its turn, for a guest that counts them; 0: QEMU decides.
     """
 
     __slots__ = ()
@@ -176,6 +178,13 @@ class GuestConfig(_Fields):
             raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
         if self.deterministic and self.interactive:
             raise UsageError("a guest with a person at its console cannot be deterministic")
+        if not 0 <= self.schedule < 1 << 63:
+            raise UsageError(f"invalid seed of a schedule: {self.schedule} (0 to 2^63 - 1)")
+        if self.schedule and not self.counts:
+            raise UsageError(
+                "a schedule needs a guest that counts its instructions"
+                " (count_instructions, or deterministic)"
+            )
         most = MAX_CPUS[self.backend]
         if not 1 <= self.cpus <= most:
             raise UsageError(

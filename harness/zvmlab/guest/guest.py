@@ -181,6 +181,7 @@ class Guest:
         self._pool: int | None = None  # its agent's, from a checkpoint (checkpoint.open_pool)
         self._agent: Agent | None = None
         self._lockstep: Lockstep | None = None
+        self._agent_ends = False  # the connection, before the machine stops
         self._checkpoint: Path | None = None
         self._resting = False
         self._log = KernelLog()
@@ -285,7 +286,7 @@ class Guest:
 
     def _make_checkpoint(self, into: Path) -> None:
         """Boot a guest like this one and save it; logs that are kept stay if that fails."""
-        config = self.config._replace(name=None, cold=True)
+        config = self.config._replace(name=None, cold=True, schedule=0)
         # Guests with other modules start there, too.
         artifacts = self.artifacts._replace(late=())
         with Guest(config, self.logs if self._kept else None, artifacts) as first:
@@ -311,7 +312,8 @@ class Guest:
         if self._agent is not None and self._stream is not None:
             seen = self._log.position
             agent = checkpoint.Connected(self._stream, self._agent.info, pool, seen)
-        checkpoint.save(self.machine, self.channels, into, agent)
+        with self._free():
+            checkpoint.save(self.machine, self.channels, into, agent)
 
     def _start(self, found: Path | None) -> None:
         """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
@@ -346,6 +348,9 @@ class Guest:
         if found is not None:
             self._connected = checkpoint.agent_of(self._peer, found)
         self._listener = AfIucvListener(self._peer, NAME)
+        if self.config.schedule:
+            value = {"path": "/objects/cp", "property": "turns", "value": self.config.schedule}
+            self.qmp.execute("qom-set", value)
         if self.config.deterministic:
             from zvmlab.guest.lockstep import Lockstep
 
@@ -393,7 +398,9 @@ class Guest:
         self.resume()
         if self.stage is Stage.RUNNING:
             self.await_agent()
-            if self.restored:
+            if self.restored and self.config.deterministic:
+                checkpoint.keep_together(self.agent, self._pool)
+            elif self.restored:
                 checkpoint.set_apart(self.agent, self._pool)
 
     @property
@@ -419,7 +426,8 @@ class Guest:
         if not self._resting:
             self.machine.pause()
         self._resting = False
-        self.machine.restore(self._checkpoint / checkpoint.MACHINE)
+        with self._free():
+            self.machine.restore(self._checkpoint / checkpoint.MACHINE)
         # What CP has said until then has come, and nobody wants it any more.
         self.control.execute("query-monitor")
         self.control.forget_events("iucv-event", peer=self._peer.name)
@@ -427,12 +435,22 @@ class Guest:
         self.stage = Stage.PAUSED
         self.boot()
 
+    @contextlib.contextmanager
+    def _free(self) -> Iterator[None]:
+        """Within the block the machine, which stands still, does not take turns with the harness."""
+        if self._lockstep is None:
+            yield
+        else:
+            self._lockstep.set(False)
+            yield
+            self._lockstep.set(True)
+
     def rest(self) -> None:
         """Stop the CPUs until wake(), if the guest's clocks stop with them; READY only.
 
         A kernel that ticks also when idle, as Debian's, takes up to a seventh of a host's CPU.
         """
-        if self.machine.clocks_stop:
+        if self.machine.clocks_stop and self._lockstep is None:
             self.machine.pause()
             self._resting = True
 
@@ -521,12 +539,13 @@ class Guest:
             known, self._connected = self._connected, None
             self._pool = None if known is None else known.pool
             self._stream = listener.accept(limit) if known is None else known.stream
-            stream = _WatchedStream(self._stream, self._news)
+            stream = _WatchedStream(self._stream, self._stream_has_ended)
             info = None if known is None else known.info
             self._agent = Agent(stream, info=info, check_runs=self.emulator.check_runs)
             self._log = KernelLog(0 if known is None else known.log)
             self._symbols = None
             self._holds.clear()
+            self._agent_ends = False
         except Timeout as error:
             self.emulator.check_runs()
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
@@ -594,7 +613,10 @@ class Guest:
         """From here on nobody can ask the kernel: a crash is to end in a panic, if it counts."""
         counts = {"warning": PowerFlag.PANIC_ON_WARN, "oops": PowerFlag.PANIC_ON_OOPS}
         kinds = self.console.kinds if DISABLED_WAIT in self.console.kinds else ()
-        self.agent.power(what, sum(flag for kind, flag in counts.items() if kind in kinds))
+        flags = sum(flag for kind, flag in counts.items() if kind in kinds)
+        # A socket whose last message is not complete when its path goes waits for that for seconds.
+        self._agent_ends = self._lockstep is not None
+        self.agent.power(what, flags, SHUTDOWN_SECONDS if self._agent_ends else 0.0)
 
     def _await_exit(self, timeout: float) -> None:
         limit = Limit(timeout)
@@ -783,6 +805,10 @@ class Guest:
         """The emulator has closed a connection: raise why, when that is known."""
         # Unless it was closed here, after a crash.
         self._news(0.0 if self._waits_ended else _END_SECONDS)
+
+    def _stream_has_ended(self) -> None:
+        if not self._agent_ends:
+            self._news()
 
     def _news(self, seconds: float = _NEWS_SECONDS) -> None:
         """A connection has ended: is the reason known, or will it be in that time?"""

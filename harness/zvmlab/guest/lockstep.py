@@ -24,7 +24,11 @@ class Lockstep:
     def __init__(self, qmp: Qmp) -> None:
         self._qmp = qmp
         self._turn = threading.Lock()
-        self._qmp.execute("qom-set", {"path": _CP, "property": "lockstep", "value": True})
+        self.set(True)
+
+    def set(self, on: bool) -> None:
+        """Does the machine, which stands still, take turns with whoever asks?"""
+        self._qmp.execute("qom-set", {"path": _CP, "property": "lockstep", "value": on})
 
     def step(self, seconds: float) -> None:
         """Let the guest run until it has stopped at its next event; Timeout if none comes."""
@@ -36,5 +40,5 @@ class Lockstep:
     def end(self) -> None:
         """Expect no more input: let the guest run freely, to its power-off."""
         with self._turn:
-            self._qmp.execute("qom-set", {"path": _CP, "property": "lockstep", "value": False})
+            self.set(False)
             self._qmp.order("cont")
