@@ -53,6 +53,8 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Play:
             ran.append(f"{name} {len(tests)}")
             turn = sum(one.startswith(name) for one in ran)
             report.mkdir(parents=True, exist_ok=True)
+            if not (report / "test_xcurrent").is_symlink():
+                (report / "test_xcurrent").symlink_to("of-pytest")
             these = ("a",) if over else ("a", "b")
             found = {f"t.py::test_{one}": holds(name, one, turn) for one in these}
             (report / "found.json").write_text(json.dumps(found))
@@ -106,7 +108,10 @@ def test_difference_is_repeated_three_times_on_each_side_in_turn(
     (found,) = one["difference"]["failing"]
     assert (found["test"], found["base"], found["patched"]) == ("t.a", [3, 3], [0, 3])
     assert "Newly failing" in capsys.readouterr().out
-    assert nothing_left() and (tmp_path / "kept" / "results").is_dir()
+    kept = tmp_path / "kept" / "results"
+    assert nothing_left() and (kept / "01-base" / "found.json").is_file()
+    assert not any(path.is_symlink() for path in kept.rglob("*"))
+    assert main(command(tree, "--keep", str(tmp_path / "kept"))) == 1, "into the same folder"
 
 
 def test_unsteady_test_is_exit_0(tree: Path, play: Play) -> None:

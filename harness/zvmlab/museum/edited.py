@@ -37,7 +37,7 @@ def edited(kernel: str, bug: Bug, seconds: float, progress: Progress) -> Iterato
     # A tree without words stands for two: the plain one comes first.
     target = targets_of(kernel, progress)[0]
     work = workspace("museum", target.tree)
-    with claimed(work, f"what edits {target.tree}", progress), temporaries(work):
+    with claimed(work, f"both sides of {target.tree}", progress), temporaries(work):
         try:
             sides = build_sides(target, applied(target.tree, bug), work, progress)
             if bug.module and bug.module not in sides.modules:

@@ -154,7 +154,7 @@ class _Search:
 
     def run(self) -> Found:
         """Search to the end."""
-        what = f"what bisects {self._top}"
+        what = f"the commits of {self._top}"
         with locked_within(self._work.name, LOCK_SECONDS, what, self._progress.say):
             self._prepare()
             try:

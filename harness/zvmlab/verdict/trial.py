@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import shutil
 import signal
 import subprocess
@@ -82,7 +83,7 @@ def trial(plan: Plan, progress: Progress) -> Verdict:
     works = {target.tree: workspace("try", target.tree) for target in targets}
     with contextlib.ExitStack() as stack:
         for tree, work in sorted(works.items()):
-            stack.enter_context(claimed(work, f"what tries a series on {tree}", progress))
+            stack.enter_context(claimed(work, f"both sides of {tree}", progress))
         stack.enter_context(temporaries(works[targets[0].tree]))
         try:
             verdict = _Trial(plan, targets, works, allowed, progress).run()
@@ -309,13 +310,18 @@ class _Trial:
         results, keep = self._first / RESULTS, self._plan.keep
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
-            shutil.copytree(results, keep / RESULTS, dirs_exist_ok=True)
+            shutil.copytree(results, keep / RESULTS, ignore=_links, dirs_exist_ok=True)
             for side in ("base", "patched"):
                 for folder in sorted(self._first.glob(f"modules-{side}/*")):
                     to = keep / f"modules-{side}" / folder.name
                     shutil.copytree(folder, to, dirs_exist_ok=True)
         if not verdict.over:
             shutil.rmtree(results, ignore_errors=True)
+
+
+def _links(folder: str, names: Sequence[str]) -> set[str]:
+    """pytest's links to its last folders lead nowhere once those are gone."""
+    return {name for name in names if os.path.islink(os.path.join(folder, name))}
 
 
 def _base_of(tree: Path, series: Series) -> str:
