@@ -11,14 +11,15 @@ import pytest
 
 from zvmlab.base.tree import TREE
 from zvmlab.builder.modulebuild import Build
-from zvmlab.scenarios.outcome import Outcome
+from zvmlab.scenarios.outcome import Outcome, Step
 from zvmlab.sweep.cases import Case, Point
 from zvmlab.sweep.report import to_json, verdicts
 from zvmlab.sweep.run import PANIC, UNUSABLE, Counted, Result, Symptom
 from zvmlab.sweep.sweep import Plan, Sweep
 from zvmlab.verdict import swept
 from zvmlab.verdict.allow import Allowed
-from zvmlab.verdict.compare import Difference
+from zvmlab.verdict.compare import Difference, Effect
+from zvmlab.verdict.report import Tried, Verdict, text
 from zvmlab.verdict.sides import Side, Sides
 from zvmlab.verdict.swept import scenarios_for, sweeps
 
@@ -26,17 +27,24 @@ SCENARIO = "read-one-set"
 CASES = (Case("iucv.reply", 1, "drop"), Case("iucv.reply", 1, "delay"))
 NO_FAULT = f"sweep.{SCENARIO}[without a fault]"
 Symptoms = Mapping[str, Sequence[Symptom]]
+effects: dict[str, str] = {}
+"""By case: the error that a program gets."""
 Play = Callable[..., list[list[str]]]
+
+
+def outcome(case: str = "") -> Outcome:
+    """A program's one step, in a run without a fault or with one."""
+    return Outcome(SCENARIO, (Step("open", {"errno": effects.get(case, "")}),), ())
 
 
 def write_report(output: Path, cases: Sequence[Case], symptoms: Symptoms) -> None:
     """A report as a sweep writes it."""
     plan = Plan(SCENARIO, output, seed=1, jobs=1)
     points = [Point("iucv.reply", ("drop", "delay"))]
-    counted = Counted(points, {"iucv.reply": 1}, {}, Outcome(SCENARIO, (), ()))
+    counted = Counted(points, {"iucv.reply": 1}, {}, outcome())
     done = Sweep(plan, "6.1.9", counted, list(cases))
     done.results = {
-        str(case): Result(str(case), list(symptoms.get(str(case), ())), Outcome(SCENARIO, (), ()))
+        str(case): Result(str(case), list(symptoms.get(str(case), ())), outcome(str(case)))
         for case in cases
     }
     data = to_json(done, verdicts(done), 1.0)
@@ -46,6 +54,7 @@ def write_report(output: Path, cases: Sequence[Case], symptoms: Symptoms) -> Non
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Play:
     """Lets the sweeps of each side show symptoms: a function of the side and of the run's number."""
+    effects.clear()
 
     def start(shown: Callable[[str, int], Symptoms | int], said: str = "") -> list[list[str]]:
         ran: list[list[str]] = []
@@ -101,6 +110,26 @@ def test_effect_that_comes_and_goes_decides_nothing(play: Play, tmp_path: Path) 
     play(lambda side, turn: odd if side == "patched" and turn % 2 else {})
     found, _ = difference(tmp_path)
     assert not found.failing and len(found.unsteady) == 1
+
+
+def test_fault_with_another_effect_that_is_right_is_told(play: Play, tmp_path: Path) -> None:
+    """A reply that is dropped is EIO on base and EINVAL on patched, and neither is a symptom."""
+
+    def shown(side: str, turn: int) -> Symptoms:
+        effects[str(CASES[0])] = "EIO" if side == "base" else "EINVAL"
+        effects[str(CASES[1])] = "EIO" if side == "base" or turn % 2 else "EAGAIN"
+        return {}
+
+    play(shown)
+    found, _ = difference(tmp_path)
+    name = f"sweep.{SCENARIO}[{CASES[0]}]"
+    assert found.effects == [Effect(name, "open EIO", "open EINVAL")], "the other is unsteady"
+    assert not found.failing and not found.passing and found.states[name] == "passes"
+    tried = Tried("bookworm", "6.1.9", difference=found)
+    verdict = Verdict("s", 1, "linux", ["zvmlab"], [tried])
+    said = " ".join(text(verdict).split())
+    assert "on 6.1.9: 1 with another effect" in said and verdict.exit_code == 0
+    assert "base: open EIO patched: open EINVAL" in said
 
 
 def test_scenario_that_fails_without_a_fault_is_newly_failing(play: Play, tmp_path: Path) -> None:

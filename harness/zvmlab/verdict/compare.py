@@ -30,6 +30,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Effect:
+    """A fault that does something else with the series, which is neither better nor worse."""
+
+    test: str
+    base: str
+    patched: str
+
+
+@dataclass(frozen=True)
 class Report:
     """What the kernel reports with the series only."""
 
@@ -46,6 +55,7 @@ class Difference:
     passing: list[Finding] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
     unsteady: list[Finding] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
     not_compared: list[str] = field(default_factory=list)
     """Tests that ran on one side only, with the reason."""
     compared: int = 0
@@ -62,6 +72,7 @@ class Difference:
             mine += theirs
         known = {(one.report, one.inside) for one in self.reports}
         self.reports += [one for one in other.reports if (one.report, one.inside) not in known]
+        self.effects += other.effects
         self.not_compared += other.not_compared
         self.compared += other.compared
         self.states |= other.states
@@ -79,11 +90,16 @@ def better(base: Seen, patched: Seen) -> bool:
     return base.holds is False and patched.holds is True
 
 
+def other(base: Seen, patched: Seen) -> bool:
+    """Does a fault do something else with the series?"""
+    return base.effect != patched.effect and None not in (base.holds, patched.holds)
+
+
 def differing(base: Results, patched: Results) -> list[str]:
     """The tests to repeat."""
     both = base.keys() & patched.keys()
     return sorted(
-        key for key in both if worse(base[key], patched[key]) or better(base[key], patched[key])
+        key for key in both if any(how(base[key], patched[key]) for how in (worse, better, other))
     )
 
 
@@ -98,30 +114,33 @@ def compare(
     found = Difference()
     known_reports = {one.kind for run in (base, *again_base) for one in run.values() if one.report}
     for key in sorted(base.keys() | patched.keys()):
-        one, other = base.get(key), patched.get(key)
-        if one is None or other is None or one.holds is None or other.holds is None:
-            reason = _not_compared(key, one, other)
+        one, now = base.get(key), patched.get(key)
+        if one is None or now is None or one.holds is None or now.holds is None:
+            reason = _not_compared(key, one, now)
             found.not_compared += [reason] if reason else []
             continue
         found.compared += 1
         state = PASSES if one.holds else BOTH
         unsteady = False
-        if worse(one, other) or better(one, other):
-            mine = [one, *(run[key] for run in again_base if key in run)]
-            theirs = [other, *(run[key] for run in again_patched if key in run)]
+        mine = [one, *(run[key] for run in again_base if key in run)]
+        theirs = [now, *(run[key] for run in again_patched if key in run)]
+        if worse(one, now) or better(one, now):
             unsteady = not (_same(mine) and _same(theirs))
-            state = UNSTEADY if unsteady else PASSING if better(one, other) else FAILING
+            state = UNSTEADY if unsteady else PASSING if better(one, now) else FAILING
             finding = _finding(key, mine, theirs)
             if state == FAILING and allowed.test(finding.test):
                 state = ALLOWED
             kinds = {UNSTEADY: found.unsteady, PASSING: found.passing, FAILING: found.failing}
             kinds.get(state, []).append(finding)
+        elif other(one, now) and len({run.effect for run in mine}) == 1:
+            if len({run.effect for run in theirs}) == 1:
+                found.effects.append(Effect(short_name(key), one.effect, now.effect))
         found.states[short_name(key)] = state
-        if other.report and not unsteady and other.kind not in known_reports:
-            known_reports.add(other.kind)
-            if allowed.report(other.report):
+        if now.report and not unsteady and now.kind not in known_reports:
+            known_reports.add(now.kind)
+            if allowed.report(now.report):
                 continue
-            found.reports.append(Report(other.report, other.inside, short_name(key)))
+            found.reports.append(Report(now.report, now.inside, short_name(key)))
     return found
 
 

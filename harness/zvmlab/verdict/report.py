@@ -98,6 +98,10 @@ class Verdict:
             (len({found.test for _, found in self.passing}), "newly passing"),
             (self.reports, "new reports" if self.reports > 1 else "new report"),
             (sum(bool(one.broken) for one in self.tried), "not building"),
+            (
+                len({effect.test for one in self.tried for effect in one.difference.effects}),
+                "with another effect",
+            ),
         ]
         said = [f"{number} {text}" for number, text in words if number]
         compared = any(one.difference.compared for one in self.tried)
@@ -151,6 +155,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         ("Newly failing", _findings(verdict.failing, True)),
         ("Newly passing", _findings(verdict.passing, False)),
         ("New reports of the kernel", _reports(verdict)),
+        ("Faults with another effect", _effects(verdict)),
         ("Unsteady: decides nothing", _unsteady(verdict)),
         ("Changed lines that no test ran", _items(verdict.not_run)),
         ("New warnings of sparse and W=1", _warnings(verdict)),
@@ -244,6 +249,19 @@ def _reports(verdict: Verdict) -> list[str]:
             *_wrapped(f"{one.label}: {report.report}", "  ", "    "),
             *(_wrapped(f"in {report.inside}", "    ", "      ") if report.inside else []),
             *_wrapped(f"seen by {report.test}", "    ", "      "),
+        )
+    ]
+
+
+def _effects(verdict: Verdict) -> list[str]:
+    return [
+        line
+        for one in verdict.tried
+        for effect in one.difference.effects[:_MOST_SHOWN]
+        for line in (
+            *_wrapped(f"{one.label}: {effect.test}", "  ", "    "),
+            *_wrapped(f"base: {effect.base}", "    ", "      "),
+            *_wrapped(f"patched: {effect.patched}", "    ", "      "),
         )
     ]
 

@@ -55,6 +55,8 @@ class Seen:
     """The innermost functions of that report."""
     text: str = ""
     """All that was said of the failure."""
+    effect: str = ""
+    """What a fault did, whether that is right or not."""
 
     @property
     def kind(self) -> str:

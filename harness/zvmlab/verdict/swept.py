@@ -124,4 +124,5 @@ def _seen(case: Mapping[str, Any]) -> Seen:
         harmless(shortened(cause), lines=False),
         harmless(report, lines=False),
         harmless(inside, lines=False),
+        effect=harmless(shortened(str(case["effect"])), lines=False),
     )
