@@ -257,7 +257,7 @@ def test_files_that_are_no_recording(monread: Path, tmp_path: Path) -> None:
     }
     two.unlink()
     for said, names in words.items():
-        given = [name if name[0] in "-/" else tmp_path / name for name in names]
+        given: list[str | Path] = [name if name[0] in "-/" else tmp_path / name for name in names]
         assert refused(monread, tmp_path, *given) == said
 
 
