@@ -169,12 +169,42 @@ static void write_marks(FILE *out, const struct activity *f, const struct chart 
 		}
 }
 
+/* Do lines lie on each other anywhere, as they are drawn? */
+static bool coincide(const struct activity *f, const struct chart *chart, unsigned int one,
+		     unsigned int other, double most)
+{
+	unsigned int in_a_row = 0;
+
+	for (unsigned int i = 0; i < f->buckets; i++) {
+		const double a = chart->value(&f->bucket[i], one);
+		const double b = chart->value(&f->bucket[i], other);
+		const double apart = a < b ? b - a : a - b;
+
+		in_a_row = a >= 0 && b >= 0 && apart < most / 200 ? in_a_row + 1 : 0;
+		if (in_a_row == 2)
+			return true;
+	}
+	return false;
+}
+
+/* A line that hides others is dashed: in the gaps, they are seen. */
+static const char *dashes(const struct activity *f, const struct chart *chart, unsigned int series,
+			  double most)
+{
+	static const char *const classes[] = { "", " d1", " d2", " d3" };
+	unsigned int hidden = 0;
+
+	for (unsigned int before = 0; before < series && hidden < 3; before++)
+		hidden += coincide(f, chart, before, series, most);
+	return classes[hidden];
+}
+
 static void draw_line(FILE *out, const struct activity *f, const struct chart *chart,
 		      unsigned int series, double most)
 {
 	bool drawing = false;
 
-	fprintf(out, "<path class=\"s%u\" d=\"", series);
+	fprintf(out, "<path class=\"s%u%s\" d=\"", series, dashes(f, chart, series, most));
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const struct bucket *bucket = &f->bucket[i];
 		const double value = chart->value(bucket, series);
@@ -232,8 +262,8 @@ void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 	fprintf(out, "<p class=\"legend\">%s ", chart->unit);
 	for (unsigned int series = 0; series < chart->series; series++)
 		if (has_values(f, chart, series))
-			fprintf(out, "<span><i class=\"f%u\"></i>%s</span> ", series,
-				chart->names[series]);
+			fprintf(out, "<span><i class=\"f%u%s\"></i>%s</span> ", series,
+				dashes(f, chart, series, most), chart->names[series]);
 	if (chart->marks)
 		fprintf(out, "<span>▲ above %s</span>", report_number(text, chart->threshold,
 							  chart->threshold < 10));
