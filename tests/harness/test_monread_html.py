@@ -147,7 +147,7 @@ def check(text: str, name: str = "LINUX001") -> None:
         *([time, "40.0", "80.0"] for time in until[1:]),
     ]
     assert page.tables["io-table"][2:] == [[time, "10.0"] for time in until[1:]]
-    assert page.tables["users-table"][1:] == [[name, "21.000", "11.7", "D4R9", ""]]
+    assert page.tables["users-table"][1:] == [[name, "21.000", "11.7", "", "", "", "D4R9", ""]]
     assert page.tables["devices-table"][1:] == [["1234", "1,800", "D6R3", ""]]
     assert page.tables["events-table"][1:] == [[time, f"logon {name}"] for time in until]
     assert "None known." in text
@@ -236,13 +236,15 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
     rows = page.tables["busy-table"][1:]
     assert 120 <= len(rows) <= 240
     assert {(cp, ifl) for _, cp, ifl in rows} == {("55.0", "18.3")}
-    assert page.tables["users-table"][1:] == [["LINUX001", f"{1999 * 7:,}.000", "11.7", "D4R9", ""]]
+    assert page.tables["users-table"][1:] == [
+        ["LINUX001", f"{1999 * 7:,}.000", "11.7", "", "", "", "D4R9", ""]
+    ]
     assert page.tables["devices-table"][1:] == [["1234", f"{1999 * 600:,}", "D6R3", ""]]
 
 
 def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
     text = page_of(monread, tmp_path, stream(part(Record(1, 11, BEGIN)))).read_text()
-    assert text.count("No data.") == 11
+    assert text.count("No data.") == 12
     assert "No event was recorded." in text
 
 
@@ -305,11 +307,15 @@ def test_thresholds(monread: Path, tmp_path: Path) -> None:
     text = page_of(monread, tmp_path, FOUR, "--threshold", "busy=50").read_text()
     page = Page(text)
     assert page.tables["busy-table"][2][1:] == ["▲ 55.0", "18.3"]
-    assert page.tables["load-table"][1] == ["0", "CP", "▲ 55.0", "50.0", "5.0", "▲ 55.0"]
-    assert page.tables["load-table"][2] == ["1", "IFL", "18.3", "16.7", "1.7", "18.3"]
+    assert page.tables["load-table"][1] == [
+        *("0", "CP", "▲ 55.0", "50.0", "5.0", "▲ 55.0", "2026-03-02 00:02:00")
+    ]
+    assert page.tables["load-table"][2] == [
+        *("1", "IFL", "18.3", "16.7", "1.7", "18.3", "2026-03-02 00:02:00")
+    ]
     assert text.count('<span class="over"') == 3 and "threshold 50</span>" in text
     text = page_of(monread, tmp_path, FOUR, "--threshold", "busy=off").read_text()
-    assert "▲" not in text.split('<section id="users"')[0].split("</style>")[1]
+    assert "<b>▲" not in text and "▲ busy" not in text and 'class="over"' not in text
 
 
 def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
@@ -345,12 +351,12 @@ def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
     for row in users:
         assert row[0].startswith("U") and abs(sum(map(float, row[1:-1])) - 100) < 0.5
     everything = tables["responses-table"][1]
-    assert everything[0] == "(all)" and 1.8 < float(everything[4]) < 2.2
+    assert everything[0] == "(all)" and 1.8 < float(everything[5]) < 2.2
     assert [row[:3] for row in sorted(tables["volumes-table"][1:])] == [
         *(["PAG000", "3000", "600,000"], ["PAG001", "3001", "600,000"]),
     ]
     # Twenty users read 5 pages a second each, at 100 % load.
-    assert 60 < sum(float(row[4]) for row in tables["volumes-table"][1:]) < 140
+    assert 60 < sum(float(row[6]) for row in tables["volumes-table"][1:]) < 140
     assert len(tables["user-paging-table"]) == 11
     lines = run(monread, out, "--tables").stdout
     for name in ("load", "waits", "responses", "volumes", "user-paging"):
@@ -462,3 +468,67 @@ def test_fits_a_narrow_window(monread: Path, tmp_path: Path, width: int) -> None
     printed = browser(outer, tmp_path, "--allow-file-access-from-files", "--dump-dom").decode()
     found = re.search(r"<title>(\d+)</title>", printed)
     assert found and int(found[1]) == width, printed[:500]
+
+
+# Of the page's style: fourth and sixth series, IFL and zIIP.
+IFL, ZIIP = "8a4fc9", "b3261e"
+
+
+def many_users(number: int) -> list[Part]:
+    """Forty users, U0 with a second a minute to U39 with 40 ms more each; IFL and zIIP as busy."""
+    tod = BEGIN + number * 60 * SECOND
+    users = [
+        Record(
+            *(4, 9, tod),
+            fields(
+                360,
+                VMDUSER=(20, 8, user_id(f"U{user}")),
+                VMDTTIME=(32, 8, number * (SECOND + user * SECOND // 25)),
+                VMDVTIME=(40, 8, number * (SECOND + user * SECOND // 25) // 2),
+            ),
+        )
+        for user in range(40)
+    ]
+    busy = [*processor(tod, 0, 3, 30 * number), *processor(tod, 1, 5, 30 * number)]
+    sample = part(*busy, Record(1, 11, tod), start=START + 0x10000)
+    return [part(*users[:10], type=EVENT), *_parts(users[10:]), sample]
+
+
+def _parts(users: list[Record]) -> list[Part]:
+    """Ten to an element, each within a frame."""
+    starts = [START + 0x20000 + at * 0x1000 for at in range(3)]
+    return [
+        part(*users[at * 10 : at * 10 + 10], type=EVENT, start=start)
+        for at, start in enumerate(starts)
+    ]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [400, 1280])
+def test_shows_what_the_table_has(monread: Path, tmp_path: Path, width: int) -> None:
+    """All users; and of two equal curves both, each with its legend."""
+    data = b"".join(stream(*many_users(number)) for number in range(1, MINUTES + 1))
+    page = page_of(monread, tmp_path, data)
+    table = Page(browser(page, tmp_path, "--dump-dom").decode()).tables["users-table"]
+    assert [row[:2] + row[5:7] for row in table[1:]] == [
+        [f"U{user}", f"{3 * (1 + user / 25):.3f}", "2.00", "D4R9"] for user in range(39, -1, -1)
+    ]
+    outer = tmp_path / "outer.html"
+    outer.write_text(
+        '<body style="margin:0"><iframe src="page.html"'
+        f' style="width:{width}px;height:1100px;border:0"></iframe></body>'
+    )
+    picture = tmp_path / "page.png"
+    browser(outer, tmp_path, f"--screenshot={picture}", "--window-size=1280,1200")
+    size, rows = pixels(picture)
+    # Legends are on the left, bars have the colour of the first series.
+    right = [row[width * 6 // 10 * size : width * size] for row in rows]
+    for colour in (IFL, ZIIP):
+        found = [
+            sum(row[i : i + 3].hex() == colour for i in range(0, len(row), size)) for row in right
+        ]
+        # A flat line, of which at least a quarter of the width is its own.
+        assert max(found) >= width * 4 // 10 // 8, (colour, max(found))
+    text = page.read_text()
+    assert '<i class="f3"></i>IFL' in text and '<i class="f5 d1"></i>zIIP' in text
+    assert 'class="s3" d=' in text and 'class="s5 d1" d=' in text

@@ -79,7 +79,7 @@ def test_load_of_other_releases(monread: Path, lengths: tuple[int, int], type: s
 def test_what_is_not_known(monread: Path) -> None:
     """PFXTMSYS of 6.4 is not public; of a type of record that did not come, there are no data."""
     done = run(monread, "--tables", "-", data=stream(part(processor(352, 0, 1), END)))
-    load, waits = done.stdout.split("\n\n")[1:3]
+    _, load, _, waits = done.stdout.split("\n\n")[1:5]
     assert load == (
         "Load of the partition\n"
         "  Not known: which bytes of D0R2 are what in this release is not known here."

@@ -120,7 +120,85 @@ static void note_devices(struct activity *f)
 			continue;
 		device->starts_before = device->starts;
 		rate = activity_rate(starts, f->now.time);
-		device->most = rate > device->most ? rate : device->most;
+		if (rate > device->most) {
+			device->most = rate;
+			device->most_at = f->now.last;
+		}
+	}
+}
+
+/* Those of samples and of application data, which come in each interval. */
+static void note_users(struct activity *f)
+{
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
+		struct user_activity *user = &f->user[i];
+		const uint64_t time = user->time - user->time_before;
+		double busy;
+
+		if (!time || !activity_is_sampled(user))
+			continue;
+		user->time_before = user->time;
+		busy = 100 * activity_rate(time, f->now.time) / (double)TOD_SECOND;
+		if (busy > user->most) {
+			user->most = busy;
+			user->most_at = f->now.last;
+		}
+	}
+}
+
+static void note_space(struct activity *f)
+{
+	uint64_t slots = 0, used = 0;
+
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
+		if (!f->device[i].is_paging)
+			continue;
+		slots += f->device[i].pages.slots;
+		used += f->device[i].pages.slots_used;
+	}
+	f->space.slots = slots;
+	f->space.used = slots ? 100.0 * (double)used / (double)slots : 0;
+	if (f->space.used > f->space.fullest) {
+		f->space.fullest = f->space.used;
+		f->space.fullest_at = f->now.last;
+	}
+}
+
+static double share(uint64_t some, uint64_t of)
+{
+	return of ? 100.0 * (double)some / (double)of : -1;
+}
+
+double activity_system_value(const struct bucket *bucket, enum system_value value)
+{
+	uint64_t samples = 0;
+
+	if (value < SYSTEM_READS)
+		return share(bucket->busy[value - SYSTEM_BUSY], bucket->elapsed[value - SYSTEM_BUSY]);
+	if (value >= SYSTEM_STATES) {
+		for (unsigned int i = 0; i < USER_STATES; i++)
+			samples += bucket->found[i];
+		return share(bucket->found[value - SYSTEM_STATES], samples);
+	}
+	if (!bucket->time)
+		return -1;
+	if (value == SYSTEM_STARTS)
+		return bucket->devices_unknown || !bucket->device_records ?
+			       -1 :
+			       activity_rate(bucket->starts, bucket->time);
+	if (!bucket->paging_records)
+		return -1;
+	return activity_rate(value == SYSTEM_READS ? bucket->page_reads : bucket->page_writes,
+			     bucket->time);
+}
+
+static void note_system(struct activity *f)
+{
+	for (unsigned int i = 0; i < SYSTEM_VALUES; i++) {
+		const double value = activity_system_value(&f->now, i);
+
+		if (value >= 0 && (value > f->most[i].value || !f->most[i].at))
+			f->most[i] = (struct system_most){ value, f->now.last };
 	}
 }
 
@@ -133,6 +211,9 @@ static void end_interval(struct activity *f, uint64_t tod)
 	f->now.last = tod;
 	f->now.time = tod - f->now.first;
 	note_devices(f);
+	note_users(f);
+	note_space(f);
+	note_system(f);
 	f->intervals++;
 	if (f->users_sampled) {
 		f->users_sampled = false;

@@ -117,7 +117,8 @@ struct cpu_activity {
 	bool paging;			/* these two are there: */
 	uint32_t page_reads, page_writes;
 	uint64_t users, system, elapsed;	/* TOD units, in all intervals */
-	double most;			/* per cent busy, of the busiest interval */
+	double most;			/* per cent busy, of the busiest interval, which ended: */
+	uint64_t most_at;		/* TOD */
 };
 
 struct device_activity {
@@ -126,7 +127,8 @@ struct device_activity {
 	uint32_t last;
 	uint64_t starts;
 	uint64_t starts_before;		/* at the end of the last interval */
-	double most;			/* starts a second, of the busiest interval */
+	double most;			/* starts a second, of the busiest interval, which ended: */
+	uint64_t most_at;		/* TOD */
 	struct measurement {
 		bool counted;		/* these are there: */
 		uint32_t samples, short_samples;
@@ -141,6 +143,8 @@ struct device_activity {
 	bool is_paging;			/* a paging volume, with: */
 	uint8_t volume[6];		/* EBCDIC */
 	struct volume_pages pages;
+	double fullest;			/* per cent of its slots that were ever used, at: */
+	uint64_t fullest_at;		/* TOD */
 };
 
 struct user_activity {
@@ -149,10 +153,35 @@ struct user_activity {
 	bool counted;			/* these are there: */
 	uint32_t source;		/* the kind of record */
 	uint64_t last, time;		/* TOD units */
+	uint64_t time_before;		/* at the end of the last interval */
+	double most;			/* per cent of a processor, of the busiest interval, which ended: */
+	uint64_t most_at;		/* TOD; 0: records do not come in each interval */
+	struct user_times { bool counted; uint64_t total, virtual; } times;	/* the last ones */
+	uint64_t total, virtual;	/* TOD units, of the same records */
 	struct state_counts states;
 	struct user_sample { bool any; uint64_t number; } activity, interaction;	/* D4R3, D4R4 */
 	uint64_t logon;			/* TOD; 0: no record has told */
 	struct user_pages pages;
+};
+
+/* What there is of each interval. */
+enum system_value {
+	SYSTEM_BUSY,			/* per cent, of the processors of each type */
+	SYSTEM_READS = SYSTEM_BUSY + ACTIVITY_TYPES,	/* a second */
+	SYSTEM_WRITES, SYSTEM_STARTS,
+	SYSTEM_STATES,			/* per cent of the samples of all users */
+	SYSTEM_VALUES = SYSTEM_STATES + USER_STATES
+};
+
+struct system_most {
+	double value;
+	uint64_t at;			/* TOD: end of the interval; 0: no interval had a value */
+};
+
+/* Slots of all paging volumes. */
+struct space_activity {
+	double used, fullest;		/* per cent: in the last interval; in the fullest one, which ended: */
+	uint64_t slots, fullest_at;	/* 0: not known; TOD */
 };
 
 /* Names as records have them, EBCDIC; zeros: none has come. */
@@ -199,6 +228,8 @@ struct activity {
 	struct device_activity device[ACTIVITY_DEVICES];
 	struct user_activity user[ACTIVITY_USERS];
 	unsigned int users;		/* entries in use */
+	struct space_activity space;
+	struct system_most most[SYSTEM_VALUES];	/* of the intervals */
 	uint64_t left_out;		/* records of users and devices for which there was no room */
 	struct event_activity event[ACTIVITY_EVENTS];
 	unsigned int listed;
@@ -224,6 +255,8 @@ const char *activity_user_name(const struct user_activity *user, char name[ACTIV
 const char *activity_text(const uint8_t *ebcdic, uint8_t len, char name[ACTIVITY_NAME_SIZE]);
 /* So many in a TOD clock's @time, by the second; 0 where no time has passed. */
 double activity_rate(uint64_t count, uint64_t time);
+/* Below 0: the bucket has no such value. */
+double activity_system_value(const struct bucket *bucket, enum system_value value);
 /* I/Os of all devices but paging volumes: those that users wait for as I/O. */
 uint64_t activity_user_starts(const struct activity *f);
 /* Milliseconds that users waited for an I/O on the average; below 0: it is not known. */
@@ -258,6 +291,13 @@ enum record_use activity_system(struct activity *f, const struct monrec_record *
 /* D4R9, D4R10 */
 enum record_use activity_user_event(struct activity *f, struct user_activity *user,
 				    const struct monrec_record *record);
+/* How a user's counters go on from the record before. */
+enum going { GOES_ON, BEGINS_ANEW, BEGINS };
+/* Does a record of the user come in each interval? */
+bool activity_is_sampled(const struct user_activity *user);
+/* Total and virtual time of a D4R9 or D4R3, for their ratio. */
+void activity_take_times(struct activity *f, struct user_activity *user,
+			 const struct monrec_record *record, enum going going);
 /* D4R3, D4R4: activity_sample.c */
 enum record_use activity_user_sample(struct activity *f, struct user_activity *user,
 				     const struct monrec_record *record);
@@ -270,8 +310,6 @@ void activity_measured(struct activity *f, struct device_activity *device,
 		       const struct monrec_record *record);
 /* As if no I/O had been measured. */
 void activity_no_times(struct device_activity *device);
-/* How a user's counters go on from the record before. */
-enum going { GOES_ON, BEGINS_ANEW, BEGINS };
 /* The values of a D4R9 or D4R3; false if they are not there. */
 bool activity_take_pages(struct activity *f, struct user_activity *user,
 			 const struct monrec_record *record, enum going going);

@@ -227,6 +227,28 @@ bool activity_take_pages(struct activity *f, struct user_activity *user,
 	return true;
 }
 
+void activity_take_times(struct activity *f, struct user_activity *user,
+			 const struct monrec_record *record, enum going going)
+{
+	const bool sample = record->number == 3;
+	struct user_times now = { .counted = true };
+	const struct user_times last = user->times;
+
+	if (!activity_value(f, record, sample ? FIELD_D4R3_TIME : FIELD_D4R9_TOTAL, &now.total) ||
+	    !activity_value(f, record, sample ? FIELD_D4R3_VIRTUAL : FIELD_D4R9_VIRTUAL, &now.virtual))
+		return;
+	user->times = now;
+	if (!last.counted || going == BEGINS)
+		return;
+	if (going == BEGINS_ANEW || now.total < last.total || now.virtual < last.virtual) {
+		user->total += now.total;
+		user->virtual += now.virtual;
+	} else {
+		user->total += now.total - last.total;
+		user->virtual += now.virtual - last.virtual;
+	}
+}
+
 /* A counter that has fallen tells of a logon: nothing else in the record of a transaction does. */
 static enum going going_of_event(const struct activity *f, const struct user_activity *user,
 				 const struct monrec_record *record)
@@ -249,6 +271,7 @@ enum record_use activity_user_event(struct activity *f, struct user_activity *us
 	if (record->number == 9) {
 		if (user->activity.any)
 			return RECORD_ELSEWHERE;
+		activity_take_times(f, user, record, GOES_ON);
 		return activity_take_pages(f, user, record, going_of_event(f, user, record)) ?
 			       RECORD_USED :
 			       RECORD_NOT_UNDERSTOOD;
@@ -284,6 +307,10 @@ enum record_use activity_volume(struct activity *f, struct device_activity *devi
 		   going_of_counter(pages->counted, now, pages->last_##member));
 #include "activity_fields.def"
 	pages->counted = true;
+	if (pages->slots && 100.0 * (double)pages->slots_used / (double)pages->slots > device->fullest) {
+		device->fullest = 100.0 * (double)pages->slots_used / (double)pages->slots;
+		device->fullest_at = record->tod;
+	}
 	return RECORD_USED;
 }
 

@@ -43,6 +43,7 @@ static enum record_use take_activity(struct activity *f, struct user_activity *u
 	user->counted = true;
 	user->source = (uint32_t)record->domain << 16 | record->number;
 	user->last = time;
+	activity_take_times(f, user, record, going);
 	activity_take_pages(f, user, record, going);
 	saw(f, &user->activity);
 	return RECORD_USED;

@@ -78,7 +78,10 @@ static enum record_use take_processor(struct activity *f, const struct monrec_re
 		cpu->users += users;
 		cpu->system += system;
 		cpu->elapsed += elapsed;
-		cpu->most = busy > cpu->most ? busy : cpu->most;
+		if (busy > cpu->most) {
+			cpu->most = busy;
+			cpu->most_at = record->tod;
+		}
 	}
 	cpu->interval = f->intervals;
 	cpu->tod = record->tod;
@@ -274,6 +277,11 @@ static void take_time(struct user_activity *user, uint32_t source, uint64_t time
 	user->counted = true;
 	user->source = source;
 	user->last = time;
+}
+
+bool activity_is_sampled(const struct user_activity *user)
+{
+	return user->activity.any || user->source == APPLICATION;
 }
 
 static bool is_of_users(uint32_t kind)

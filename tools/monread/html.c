@@ -9,10 +9,10 @@
 static const char style[] =
 	":root{color-scheme:light dark;--ground:#fff;--raised:#f4f5f7;--line:#d5d9df;"
 	"--text:#1b2027;--faint:#5c6675;--gap:#f6c6c2;--s0:#2f6fd0;--s1:#c2571a;--s2:#178a8a;"
-	"--s3:#8a4fc9;--s4:#1a7f37;--s5:#b3261e;--s6:#7a5200;--s7:#5c6675}\n"
+	"--s3:#8a4fc9;--s4:#1a7f37;--s5:#b3261e;--s6:#7a5200;--s7:#5c6675;--s8:#a0208c}\n"
 	"@media(prefers-color-scheme:dark){:root{--ground:#14171c;--raised:#1d2128;"
 	"--line:#363d48;--text:#e4e8ee;--faint:#9aa5b4;--gap:#5a2320;--s0:#6ea8ff;--s1:#f0a35a;"
-	"--s2:#4fc7c7;--s3:#c39bf2;--s4:#6fdc8c;--s5:#ff9a91;--s6:#f2c464;--s7:#9aa5b4}}\n"
+	"--s2:#4fc7c7;--s3:#c39bf2;--s4:#6fdc8c;--s5:#ff9a91;--s6:#f2c464;--s7:#9aa5b4;--s8:#f28ad8}}\n"
 	"*{box-sizing:border-box}body{margin:0 auto;max-width:1040px;padding:0 20px 40px;"
 	"background:var(--ground);color:var(--text);font:15px/1.45 system-ui,sans-serif;"
 	"overflow-wrap:anywhere}\n"
@@ -31,13 +31,17 @@ static const char style[] =
 	".grid{stroke:var(--line)}.limit{stroke:var(--text);stroke-dasharray:5 4}"
 	".gap{fill:var(--gap)}path{fill:none;stroke-width:1.8;stroke-linejoin:round}\n"
 	".s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.s3{stroke:var(--s3)}"
-	".s4{stroke:var(--s4)}.s5{stroke:var(--s5)}.s6{stroke:var(--s6)}.s7{stroke:var(--s7)}\n"
+	".s4{stroke:var(--s4)}.s5{stroke:var(--s5)}.s6{stroke:var(--s6)}.s7{stroke:var(--s7)}"
+	".s8{stroke:var(--s8)}.d1{stroke-dasharray:12 12}.d2{stroke-dasharray:6 18}"
+	".d3{stroke-dasharray:3 21}\n"
 	".f0{background:var(--s0)}.f1{background:var(--s1)}.f2{background:var(--s2)}"
 	".f3{background:var(--s3)}.f4{background:var(--s4)}.f5{background:var(--s5)}"
-	".f6{background:var(--s6)}.f7{background:var(--s7)}\n"
-	".legend span{white-space:nowrap}.legend i{display:inline-block;width:10px;"
-	"height:10px;margin:0 4px 0 12px;"
-	"border-radius:50%}details{margin-top:6px}"
+	".f6{background:var(--s6)}.f7{background:var(--s7)}"
+	".f8{background:var(--s8)}\n"
+	".legend span{white-space:nowrap}.legend i{display:inline-block;width:24px;"
+	"height:4px;margin:0 4px 3px 12px}"
+	".legend .d1,.legend .d2,.legend .d3{background-image:linear-gradient(90deg,transparent 50%,"
+	"var(--ground) 50%);background-size:12px 4px}details{margin-top:6px}"
 	".wide{overflow:auto;max-height:420px;overflow-wrap:normal}\n"
 	"table{width:100%;border-collapse:collapse;font-size:14px}th,td{padding:4px 10px;"
 	"border-bottom:1px solid var(--line);text-align:left;font-weight:normal}"
@@ -215,6 +219,7 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 
 	clock_show_offset(clocks_change(f));
 	head(out, f, title);
+	reports(out, f, thresholds, REPORT_SYSTEM, REPORT_SYSTEM);
 	draw(out, f, &busy_chart, thresholds, THRESHOLD_BUSY);
 	reports(out, f, thresholds, REPORT_LOAD, REPORT_LOAD);
 	html_users(out, f);

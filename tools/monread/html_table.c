@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "html.h"
+#include "quantity.h"
 
 #define SHOWN 25u
 
@@ -55,16 +56,6 @@ static void not_understood(FILE *out, const struct activity *f, unsigned int dom
 			"</p>\n", report_count(count, unknown), domain, number, so);
 }
 
-/* Of one processor, in all of the time; below 0: no time has passed. */
-static double mean_busy(const struct activity *f, const struct user_activity *user)
-{
-	uint64_t time = 0;
-
-	for (unsigned int i = 0; i < f->buckets; i++)
-		time += f->bucket[i].time;
-	return time ? 100.0 * (double)user->time / (double)time : -1;
-}
-
 static void bar(FILE *out, double value, double most)
 {
 	fprintf(out, "<td class=\"bar\"><i class=\"f0\" style=\"width:%.1f%%\"></i></td></tr>\n",
@@ -77,35 +68,52 @@ static void none(FILE *out, const char *id, const char *title)
 		title);
 }
 
+static int by_time(const void *one, const void *other)
+{
+	const struct user_activity *const *a = one, *const *b = other;
+
+	if ((*a)->time != (*b)->time)
+		return (*a)->time < (*b)->time ? 1 : -1;
+	/* As they are in the activity. */
+	return *a < *b ? -1 : 1;
+}
+
+static void user_row(FILE *out, const struct activity *f, const struct user_activity *user,
+		     uint64_t most)
+{
+	char name[ACTIVITY_NAME_SIZE], text[REPORT_CELL];
+
+	fputs("<tr><td>", out);
+	html_text(out, activity_user_name(user, name));
+	fputs("</td>", out);
+	for (const struct quantity *q = quantities(OF_USER_TIME); q->heading; q++)
+		fprintf(out, "<td%s>%s</td>", q->as == AS_TIME ? "" : " class=\"n\"",
+			report_quantity(text, f, q, user));
+	from(out, user->source);
+	bar(out, (double)user->time, (double)most);
+}
+
+/* All of them. */
 void html_users(FILE *out, const struct activity *f)
 {
 	static const char title[] = "Users by CPU time";
-	char name[ACTIVITY_NAME_SIZE], number[REPORT_CELL];
-	struct ranked top[SHOWN];
+	const struct user_activity *user[ACTIVITY_USERS];
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
 		if (f->user[i].counted)
-			rank(top, &count, (double)f->user[i].time / (double)TOD_SECOND, &f->user[i]);
+			user[count++] = &f->user[i];
+	qsort(user, count, sizeof(user[0]), by_time);
 	if (count == 0) {
 		none(out, "users", title);
 	} else {
-		begin(out, "users", title, "user", "seconds",
-		      "<th class=\"n\">% of a processor</th><th>from</th>");
-		for (unsigned int i = 0; i < count; i++) {
-			const struct user_activity *user = top[i].of;
-			double busy;
-
-			fputs("<tr><td>", out);
-			html_text(out, activity_user_name(user, name));
-			fprintf(out, "</td><td class=\"n\">%s</td>",
-				report_number(number, top[i].value, 3));
-			busy = mean_busy(f, user);
-			fprintf(out, "<td class=\"n\">%s</td>",
-				busy < 0 ? "" : report_number(number, busy, 1));
-			from(out, user->source);
-			bar(out, top[i].value, top[0].value);
-		}
+		fprintf(out, "<section id=\"users\">\n<h2>%s</h2>\n<div class=\"wide\">"
+			"<table id=\"users-table\">\n<thead><tr><th>user</th>", title);
+		for (const struct quantity *q = quantities(OF_USER_TIME); q->heading; q++)
+			fprintf(out, "<th%s>%s</th>", q->as == AS_TIME ? "" : " class=\"n\"", q->heading);
+		fputs("<th>from</th><th class=\"bar\"></th></tr></thead>\n", out);
+		for (unsigned int i = 0; i < count; i++)
+			user_row(out, f, user[i], user[0]->time);
 		fputs("</table></div>\n", out);
 	}
 	not_understood(out, f, 4, 3, "users whose transactions did not end are missing, and of the others "

@@ -39,6 +39,8 @@
 	VALUE(device_activity, id, value, of)
 #define OF_USER(id, heading, decimals, threshold, key, as, value, of, family) \
 	VALUE(user_activity, id, value, of)
+#define OF_USER_TIME(id, heading, decimals, threshold, key, as, value, of, family) \
+	VALUE(user_activity, id, value, of)
 #include "quantities.def"
 
 #define ROW(id, heading, decimals, threshold, key, as, value, of, family)                     \
@@ -65,6 +67,10 @@ static const struct quantity of_intervals[] = {
 #define OF_USER ROW
 #include "quantities.def"
 	{ 0 }
+}, of_user_times[] = {
+#define OF_USER_TIME ROW
+#include "quantities.def"
+	{ 0 }
 };
 
 const struct quantity *quantities(enum subject subject)
@@ -72,6 +78,7 @@ const struct quantity *quantities(enum subject subject)
 	static const struct quantity *const all[] = {
 		[OF_INTERVAL] = of_intervals, [OF_PROCESSOR] = of_processors,
 		[OF_DEVICE] = of_devices, [OF_VOLUME] = of_volumes, [OF_USER] = of_users,
+		[OF_USER_TIME] = of_user_times,
 	};
 
 	return all[subject];
@@ -90,8 +97,11 @@ double quantity_value(const struct quantity *quantity, const void *it, double se
 		return of > 0 ? value * (BLOCK_NS / NS_PER_MS) / of : -1;
 	case AS_PAGES:
 		return value / PAGES_A_MIB;
+	case AS_RATIO:
+		return of > 0 ? value / of : -1;
 	case AS_COUNT:
 	case AS_LATEST:
+	case AS_TIME:
 	case AS_IT_IS:
 		break;
 	}
@@ -123,6 +133,8 @@ void quantity_json(json_t *line, const struct quantity *quantity, const void *no
 	case AS_MEAN_TIME:
 		value = of ? json_real((double)more * (BLOCK_NS / NS_PER_MS) / (double)of) : NULL;
 		break;
+	case AS_RATIO:
+	case AS_TIME:
 	case AS_IT_IS:
 		break;
 	}

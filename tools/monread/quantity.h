@@ -16,6 +16,7 @@ enum subject {
 	OF_DEVICE,		/* struct device_activity */
 	OF_VOLUME,		/* struct device_activity */
 	OF_USER,		/* struct user_activity */
+	OF_USER_TIME,		/* struct user_activity */
 };
 
 /* In a table of all of the time; in a JSON line, of an interval; in a family. */
@@ -26,7 +27,9 @@ enum quantity_as {
 	AS_SHARE,		/* per cent; per cent; none */
 	AS_MEAN_TIME,		/* ms; ms; s: of a measurement block's times */
 	AS_PAGES,		/* MiB, pages, bytes, as it was last */
-	AS_IT_IS,		/* a number that the activity has computed; neither of the others */
+	AS_RATIO,		/* in a table alone, as the next ones: what it is to the other value */
+	AS_TIME,		/* TOD; 0: none */
+	AS_IT_IS,		/* a number that the activity has computed */
 };
 
 struct quantity {

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "clock.h"
 #include "quantity.h"
 
 /* The rows of a table, the largest first; of equal ones the first. */
@@ -148,7 +149,7 @@ static void add_quantities(struct report *report, const struct thresholds *thres
 	for (const struct quantity *q = quantities(subject); q->heading || q->key; q++) {
 		if (!q->heading)
 			continue;
-		add_column(report, q->heading, false);
+		add_column(report, q->heading, q->as == AS_TIME);
 		if (!noted[q->threshold])
 			add_note(report, thresholds, q->threshold);
 		noted[q->threshold] = true;
@@ -165,6 +166,29 @@ static double seconds_of(const struct activity *f)
 	return (double)time / (double)TOD_SECOND;
 }
 
+const char *report_quantity(char text[REPORT_CELL], const struct activity *f,
+			    const struct quantity *quantity, const void *it)
+{
+	const double value = quantity_value(quantity, it, seconds_of(f));
+
+	text[0] = '\0';
+	if (quantity->as == AS_TIME && quantity->value(it))
+		clock_text(quantity->value(it), text);
+	else if (quantity->as != AS_TIME && value >= 0)
+		report_number(text, value, quantity->decimals);
+	return text;
+}
+
+static void quantity_cell(struct row *row, const struct quantity *q, const void *it, double value)
+{
+	char time[CLOCK_TEXT_SIZE];
+
+	if (q->as == AS_TIME)
+		text_cell(row, "%s", q->value(it) ? clock_text(q->value(it), time) : "");
+	else
+		number_cell(row, value, q->decimals, q->threshold);
+}
+
 /* The cells of all quantities that have a column. */
 static void quantity_cells(struct row *row, const struct activity *f, enum subject subject,
 			   const void *it)
@@ -173,7 +197,7 @@ static void quantity_cells(struct row *row, const struct activity *f, enum subje
 
 	for (const struct quantity *q = quantities(subject); q->heading || q->key; q++)
 		if (q->heading)
-			number_cell(row, quantity_value(q, it, seconds), q->decimals, q->threshold);
+			quantity_cell(row, q, it, quantity_value(q, it, seconds));
 }
 
 static uint64_t samples_of(const struct state_counts *states)
@@ -292,7 +316,10 @@ static struct device_activity all_devices(const struct activity *f)
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const double rate = activity_rate(f->bucket[i].starts, f->bucket[i].time);
 
-		all.most = rate > all.most ? rate : all.most;
+		if (rate > all.most) {
+			all.most = rate;
+			all.most_at = f->bucket[i].last;
+		}
 	}
 	return all;
 }
@@ -305,9 +332,9 @@ static void all_cells(struct row *row, const struct activity *f, double response
 
 	for (const struct quantity *q = quantities(OF_DEVICE); q->heading || q->key; q++)
 		if (q->heading)
-			number_cell(row, q->as == AS_MEAN_TIME ? response :
-								 quantity_value(q, &all, seconds),
-				    q->decimals, q->threshold);
+			quantity_cell(row, q, &all, q->as == AS_MEAN_TIME ?
+							    response :
+							    quantity_value(q, &all, seconds));
 }
 
 static void response_row(struct report *report, const struct activity *f,
@@ -378,6 +405,18 @@ static void volume_row(struct report *report, const struct activity *f,
 	end_row(&row);
 }
 
+static void space_facts(struct report *report, const struct activity *f)
+{
+	char used[REPORT_CELL], fullest[REPORT_CELL], time[CLOCK_TEXT_SIZE];
+
+	if (f->space.fullest_at)
+		snprintf(report->facts, sizeof(report->facts),
+			 "Of all slots, %s %% were in use at the end, and most, %s %%, at %s.",
+			 report_number(used, f->space.used, 1),
+			 report_number(fullest, f->space.fullest, 1),
+			 clock_text(f->space.fullest_at, time));
+}
+
 static void make_volumes(struct report *report, const struct activity *f,
 			 const struct thresholds *thresholds)
 {
@@ -391,6 +430,88 @@ static void make_volumes(struct report *report, const struct activity *f,
 			rank(&top, (double)(f->device[i].pages.reads + f->device[i].pages.writes), i);
 	for (unsigned int i = 0; i < top.count; i++)
 		volume_row(report, f, thresholds, &f->device[top.index[i]]);
+	report->left_out = top.all - top.count;
+	space_facts(report, f);
+}
+
+static void system_row(struct report *report, const struct activity *f,
+		       const struct thresholds *thresholds, enum system_value value, const char *what,
+		       enum threshold threshold)
+{
+	struct bucket all = { 0 };
+	char time[CLOCK_TEXT_SIZE];
+	struct row row;
+
+	if (!f->most[value].at || report->rows == REPORT_ROWS)
+		return;
+	for (unsigned int i = 0; i < f->buckets; i++)
+		bucket_add(&all, &f->bucket[i]);
+	row = next_row(report, thresholds);
+	text_cell(&row, "%s", what);
+	number_cell(&row, activity_system_value(&all, value), 1, threshold);
+	number_cell(&row, f->most[value].value, 1, threshold);
+	text_cell(&row, "%s", clock_text(f->most[value].at, time));
+	end_row(&row);
+}
+
+/* The mean of all of the time hides what was too much for a while. */
+static void make_system(struct report *report, const struct activity *f,
+			const struct thresholds *thresholds)
+{
+	static const struct {
+		enum system_value value;
+		const char *what;
+		enum threshold threshold;
+	} rows[] = {
+		{ SYSTEM_READS, "pages read/s", THRESHOLD_PAGING },
+		{ SYSTEM_WRITES, "pages written/s", THRESHOLD_PAGING },
+		{ SYSTEM_STARTS, "I/Os/s", THRESHOLD_NONE },
+		{ SYSTEM_STATES + STATE_CPU_WAIT, "users: CPU wait %", THRESHOLD_CPU_WAIT },
+		{ SYSTEM_STATES + STATE_IO_WAIT, "users: I/O wait %", THRESHOLD_IO_WAIT },
+		{ SYSTEM_STATES + STATE_PAGE_WAIT, "users: page wait %", THRESHOLD_PAGE_WAIT },
+	};
+	char what[REPORT_CELL];
+
+	add_column(report, "value", true);
+	add_column(report, "mean", false);
+	add_column(report, "most in an interval", false);
+	add_column(report, "until", true);
+	for (unsigned int type = 0; type < ACTIVITY_TYPES; type++) {
+		snprintf(what, sizeof(what), "%s busy %%", activity_type_names[type]);
+		system_row(report, f, thresholds, SYSTEM_BUSY + type, what, THRESHOLD_BUSY);
+	}
+	if (report->rows)
+		add_note(report, thresholds, THRESHOLD_BUSY);
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		system_row(report, f, thresholds, rows[i].value, rows[i].what, rows[i].threshold);
+		/* Pages written have that of pages read. */
+		if (f->most[rows[i].value].at && rows[i].value != SYSTEM_WRITES)
+			add_note(report, thresholds, rows[i].threshold);
+	}
+}
+
+static void make_users(struct report *report, const struct activity *f,
+		       const struct thresholds *thresholds)
+{
+	char name[ACTIVITY_NAME_SIZE];
+	struct ranking top = { 0 };
+
+	add_column(report, "user", true);
+	add_quantities(report, thresholds, OF_USER_TIME);
+	add_column(report, "from", true);
+	source_facts(report, f, 4, 3, "D4R3", "Users whose transactions did not end are missing.");
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
+		if (f->user[i].counted)
+			rank(&top, (double)f->user[i].time, i);
+	for (unsigned int i = 0; i < top.count; i++) {
+		const struct user_activity *user = &f->user[top.index[i]];
+		struct row row = next_row(report, thresholds);
+
+		text_cell(&row, "%s", activity_user_name(user, name));
+		quantity_cells(&row, f, OF_USER_TIME, user);
+		text_cell(&row, "D%uR%u", user->source >> 16, user->source & 0xffff);
+		end_row(&row);
+	}
 	report->left_out = top.all - top.count;
 }
 
@@ -542,7 +663,9 @@ static void find_unknown(struct report *report, enum report_kind kind, const str
 		uint8_t kind, domain, number;
 		const char *none;
 	} needs[] = {
-		{ REPORT_LOAD, 0, 2, NOT_KNOWN("D0R2") }, { REPORT_WAITS, 4, 10, NOT_KNOWN("D4R10") },
+		{ REPORT_SYSTEM, 0, 2, NOT_KNOWN("D0R2") }, { REPORT_LOAD, 0, 2, NOT_KNOWN("D0R2") },
+		{ REPORT_USERS, 4, 9, NOT_KNOWN("D4R9") }, { REPORT_USERS, 4, 3, NOT_KNOWN("D4R3") },
+		{ REPORT_WAITS, 4, 10, NOT_KNOWN("D4R10") },
 		{ REPORT_WAITS, 4, 4, NOT_KNOWN("D4R4") },
 		{ REPORT_RESPONSES, 6, 14, NOT_KNOWN("D6R14") },
 		{ REPORT_RESPONSES, 6, 3, NOT_KNOWN("D6R3") },
@@ -565,7 +688,9 @@ void report_make(struct report *report, enum report_kind kind, const struct acti
 		void (*make)(struct report *report, const struct activity *f,
 			     const struct thresholds *thresholds);
 	} known[REPORT_KINDS] = {
+		[REPORT_SYSTEM] = { "system", "The system", make_system },
 		[REPORT_LOAD] = { "load", "Load of the partition", make_load },
+		[REPORT_USERS] = { "users", "Users by CPU time", make_users },
 		[REPORT_WAITS] = { "waits", "What users wait for", make_waits },
 		[REPORT_RESPONSES] = { "responses", "Response of devices", make_responses },
 		[REPORT_VOLUMES] = { "volumes", "Paging volumes", make_volumes },

@@ -40,7 +40,7 @@ struct report {
 };
 
 enum report_kind {
-	REPORT_LOAD, REPORT_WAITS, REPORT_RESPONSES, REPORT_VOLUMES, REPORT_USER_PAGING,
+	REPORT_SYSTEM, REPORT_LOAD, REPORT_USERS, REPORT_WAITS, REPORT_RESPONSES, REPORT_VOLUMES, REPORT_USER_PAGING,
 	REPORT_UNUSED, REPORT_KINDS
 };
 
@@ -54,6 +54,11 @@ const char *report_not_understood(const struct activity *f, char names[REPORT_NA
 /* Digits in groups of three, with commas: "12,345.7". */
 const char *report_number(char text[REPORT_CELL], double value, int decimals);
 const char *report_count(char text[REPORT_CELL], uint64_t value);
+
+/* What a table shows of the quantity; "": it is not known. */
+struct quantity;
+const char *report_quantity(char text[REPORT_CELL], const struct activity *f,
+			    const struct quantity *quantity, const void *it);
 
 /* All of them as text, after a line with the system and the time.  0, or -errno if @out fails. */
 int report_text(FILE *out, const struct activity *f, const struct thresholds *thresholds);

@@ -401,7 +401,9 @@ static void draw_users(void)
 	finish(out);
 }
 
-/* The 25 largest, the largest first; of equal ones the first. */
+#define NO_MOST "<td class=\"n\"></td><td></td><td class=\"n\"></td>"
+
+/* All of them, the largest first; of equal ones the first. */
 TEST(users)
 {
 	char row[200];
@@ -412,16 +414,17 @@ TEST(users)
 	user(8, "LAZY", 0, true);
 	draw_users();
 	has("<thead><tr><th>user</th><th class=\"n\">seconds</th>"
-	    "<th class=\"n\">% of a processor</th><th>from</th><th class=\"bar\"></th></tr></thead>\n"
-	    "<tr><td>LAZY</td><td class=\"n\">0.000</td><td class=\"n\"></td><td>D4R3</td>"
+	    "<th class=\"n\">% of a processor</th><th class=\"n\">most %</th><th>until</th>"
+	    "<th class=\"n\">T/V</th><th>from</th><th class=\"bar\"></th></tr></thead>\n"
+	    "<tr><td>LAZY</td><td class=\"n\">0.000</td><td class=\"n\"></td>" NO_MOST "<td>D4R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:0.0%\"></i></td></tr>\n</table>");
 	user(9, "BUSY", 8000, true);
 	user(ACTIVITY_USERS - 1, "LAST", 2500, true);
 	user(0, "SAME", 2500, true);
 	draw_users();
-	has("</thead>\n<tr><td>BUSY</td><td class=\"n\">8.000</td><td class=\"n\"></td><td>D4R3</td>"
+	has("</thead>\n<tr><td>BUSY</td><td class=\"n\">8.000</td><td class=\"n\"></td>" NO_MOST "<td>D4R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:100.0%\"></i></td></tr>\n"
-	    "<tr><td>SAME</td><td class=\"n\">2.500</td><td class=\"n\"></td><td>D4R3</td>"
+	    "<tr><td>SAME</td><td class=\"n\">2.500</td><td class=\"n\"></td>" NO_MOST "<td>D4R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:31.2%\"></i></td></tr>\n"
 	    "<tr><td>LAST</td>");
 	for (unsigned int i = 0; i < 40; i++) {
@@ -429,22 +432,18 @@ TEST(users)
 		user(100 + i, row, 100 + (i * 7) % 40, true);
 	}
 	draw_users();
-	ck_assert_uint_eq(count("<tr><td>"), 25);
-	/* Beside the three above, 100 + 39 down to 100 + 18 thousandths. */
+	ck_assert_uint_eq(count("<tr><td>"), 44);
 	has("<td class=\"n\">0.139</td>");
-	has("<td class=\"n\">0.118</td>");
-	has_not("<td class=\"n\">0.117</td>");
-	/* One that is as large as the last one finds no room. */
-	user(200, "LATE", 118, true);
-	draw_users();
-	has_not("LATE");
-	user(200, "LATE", 119, true);
+	has("<td class=\"n\">0.100</td>");
+	f.user[9].most = 33.3;
+	f.user[9].most_at = MIDNIGHT;
+	f.user[9].total = 30;
+	f.user[9].virtual = 20;
 	/* 8 s of 40. */
 	bucket(40);
 	draw_users();
-	has("<tr><td>BUSY</td><td class=\"n\">8.000</td><td class=\"n\">20.0</td>");
-	has("<td>LATE</td>");
-	has_not("<td class=\"n\">0.118</td>");
+	has("<tr><td>BUSY</td><td class=\"n\">8.000</td><td class=\"n\">20.0</td>"
+	    "<td class=\"n\">33.3</td><td>2026-03-02 00:00:00</td><td class=\"n\">1.50</td>");
 }
 
 TEST(devices)

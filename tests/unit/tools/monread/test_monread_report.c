@@ -274,10 +274,10 @@ TEST(responses)
 	interval_ends(180);
 	make(REPORT_RESPONSES);
 	/* 120 samples of users waiting, of 2 s each, by 3,000 I/Os: 80 ms; in 120 s. */
-	ck_row(0, "(all)|8,000|66.7|123.3|!80.00|D0R12");
-	ck_row(1, "0003|5,000|41.7|83.3||");
-	ck_row(2, "1000|2,400|20.0|30.0||");
-	ck_row(3, "2000|600|5.0|10.0||");
+	ck_row(0, "(all)|8,000|66.7|123.3|2026-03-02 00:03:00|!80.00|D0R12");
+	ck_row(1, "0003|5,000|41.7|83.3|2026-03-02 00:03:00||");
+	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00||");
+	ck_row(3, "2000|600|5.0|10.0|2026-03-02 00:03:00||");
 	ck_assert_uint_eq(report.rows, 4);
 	/* D1R9 says how far samples are apart, in hundredths of a second: at 24. */
 	record(1, 9, 36, 180);
@@ -285,18 +285,18 @@ TEST(responses)
 	give();
 	thresholds.of[THRESHOLD_RESPONSE] = 40;
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|8,000|66.7|123.3|40.00|D0R12");
+	ck_row(0, "(all)|8,000|66.7|123.3|2026-03-02 00:03:00|40.00|D0R12");
 	/* 1,500 units of 128 us: 192 ms. */
 	measured(0x1000, 100, 0);
 	measured(0x2000, 7, 3000);
 	measured(0x4000, 1, 0);
 	make(REPORT_RESPONSES);
-	ck_row(2, "1000|2,400|20.0|30.0|1.92|D6R14");
-	ck_row(3, "2000|600|5.0|10.0|0.06|D6R14");
+	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00|1.92|D6R14");
+	ck_row(3, "2000|600|5.0|10.0|2026-03-02 00:03:00|0.06|D6R14");
 	ck_assert_uint_eq(report.rows, 4);
 	measured(0x1000, 0, 0);
 	make(REPORT_RESPONSES);
-	ck_row(2, "1000|2,400|20.0|30.0||");
+	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00||");
 }
 
 /* Times of measurement blocks since the first sample, by what was measured since then. */
@@ -305,13 +305,13 @@ TEST(responses_of_samples)
 	sampled(60, 0x1000, 1000, 1000, 1);
 	interval_ends(60);
 	make(REPORT_RESPONSES);
-	ck_row(1, "1000|0||0.0||");
+	ck_row(1, "1000|0||0.0|||");
 	/* 6 units of 128 us for each of 100 more starts, then as many for each of 50. */
 	sampled(120, 0x1000, 1100, 1100, 1);
 	interval_ends(120);
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|100|1.7|1.7||");
-	ck_row(1, "1000|100|1.7|1.7|0.77|D6R3");
+	ck_row(0, "(all)|100|1.7|1.7|2026-03-02 00:02:00||");
+	ck_row(1, "1000|100|1.7|1.7|2026-03-02 00:02:00|0.77|D6R3");
 	/* What SET SCMEASURE OFF tells of it adds nothing. */
 	measured(0x1000, 1, 0);
 	/* The device was varied off and on: everything is counted from 0. */
@@ -319,13 +319,13 @@ TEST(responses_of_samples)
 	interval_ends(180);
 	make(REPORT_RESPONSES);
 	/* 100 of 6 units, and 50 of 24: 12 units. */
-	ck_row(1, "1000|150|1.2|1.7|1.54|D6R3");
+	ck_row(1, "1000|150|1.2|1.7|2026-03-02 00:02:00|1.54|D6R3");
 	/* Without the count of 4 bytes that of 2. */
 	sampled(180, 0x2000, 65535, 0, 1);
 	sampled(240, 0x2000, 65545, 0, 1);
 	interval_ends(240);
 	make(REPORT_RESPONSES);
-	ck_row(2, "2000|10|0.1|0.2|0.77|D6R3");
+	ck_row(2, "2000|10|0.1|0.2|2026-03-02 00:04:00|0.77|D6R3");
 }
 
 /* If the I/Os of some devices are unknown, so is the sum of all. */
@@ -340,8 +340,8 @@ TEST(responses_without_a_layout)
 	all_users(120, 1006);
 	interval_ends(120);
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|unknown|unknown|unknown|unknown|");
-	ck_row(1, "1000|600|10.0|10.0||");
+	ck_row(0, "(all)|unknown|unknown|unknown|unknown|unknown|");
+	ck_row(1, "1000|600|10.0|10.0|2026-03-02 00:02:00||");
 	ck_assert_str_eq(report.facts,
 			 "1 records of samples (D6R3) were not understood.  A sum of the devices that "
 			 "others tell of would not be that of all.  Give IBM's page of the record with "
@@ -374,8 +374,8 @@ TEST(responses_of_devices_that_do_little)
 	device(260, 0x1000, 160);
 	interval_ends(260);
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|60|0.3|0.5||");
-	ck_row(1, "1000|60|0.3|0.5||");
+	ck_row(0, "(all)|60|0.3|0.5|2026-03-02 00:02:40||");
+	ck_row(1, "1000|60|0.3|0.5|2026-03-02 00:02:40||");
 	ck_assert_uint_eq(report.rows, 2);
 }
 
@@ -393,9 +393,17 @@ TEST(volumes)
 	make(REPORT_VOLUMES);
 	ck_assert_uint_eq(report.rows, 10);
 	ck_assert_uint_eq(report.left_out, 1);
-	ck_row(0, "PAG110|006E|1,000|!70.1|10.0|1,000.0|!1,010.0|1.0");
-	ck_row(1, "PAG109|006D|1,000|70.0|9.0|0.0|9.0|0.9");
+	ck_row(0, "PAG110|006E|1,000|!70.1|!70.1|2026-03-02 00:02:40|10.0|1,000.0|!1,010.0|1.0");
+	ck_row(1, "PAG109|006D|1,000|70.0|70.0|2026-03-02 00:02:40|9.0|0.0|9.0|0.9");
 	ck_assert_str_eq(report.note, "slots used above 70 %, pages above 1,000 pages/s");
+	/* The fullest moment stays, though less is used later: 10 * 700 + 701 of 11,000 slots. */
+	for (unsigned int i = 0; i < 11; i++)
+		volume(260, (uint16_t)(100 + i), 110, 3000, 200000, 1000);
+	interval_ends(260);
+	make(REPORT_VOLUMES);
+	ck_row(0, "PAG100|0064|1,000|11.0|70.0|2026-03-02 00:02:40|10.0|995.0|!1,005.0|4.5");
+	ck_assert_str_eq(report.facts, "Of all slots, 11.0 % were in use at the end, and most, 70.0 %, at "
+				       "2026-03-02 00:02:40.");
 }
 
 /* D4R9: user 20, resident 64, on volumes 92, read 104, written 108, I/Os 128. */
@@ -457,8 +465,8 @@ TEST(load)
 	interval_ends(200);
 	make(REPORT_LOAD);
 	ck_assert_uint_eq(report.rows, 2);
-	ck_row(0, "0|CP|53.0|45.0|8.0|!95.0");
-	ck_row(1, "7|IFL|35.5|35.0|0.5|60.0");
+	ck_row(0, "0|CP|53.0|45.0|8.0|!95.0|2026-03-02 00:01:40");
+	ck_row(1, "7|IFL|35.5|35.0|0.5|60.0|2026-03-02 00:03:20");
 	ck_assert_str_eq(report.facts, "Processors in use: 0.89.");
 	/* D0R15: machine 26, number 28, configured 34, standby 36, name 40, dedicated 52, shared 54. */
 	record(0, 15, 56, 200);
@@ -508,6 +516,63 @@ TEST(short_records)
 	ck_assert_uint_eq(report.rows, 0);
 }
 
+/* D4R9: total time 32, virtual time 40; a number of seconds. */
+static void times(const char *name, unsigned int seconds, uint64_t total, uint64_t virtual)
+{
+	uint8_t padded[8];
+
+	record(4, 9, 360, seconds);
+	ebcdic_name(padded, name);
+	memcpy(bytes + 20, padded, sizeof(padded));
+	put_be64(bytes + 32, total * TOD_SECOND);
+	put_be64(bytes + 40, virtual * TOD_SECOND);
+	give();
+}
+
+/* D10R2 of 92 bytes: user 52, CPU time 60. */
+static void application(const char *name, unsigned int seconds, uint64_t time)
+{
+	record(10, 2, 92, seconds);
+	ebcdic_name(bytes + 52, name);
+	put_be64(bytes + 60, time * TOD_SECOND);
+	give();
+}
+
+/* The ratio is of what both have grown by; at a logon they begin anew. */
+TEST(users_by_time)
+{
+	make(REPORT_USERS);
+	ck_assert_uint_eq(report.rows, 0);
+	times("A", 0, 100, 90);
+	application("B", 0, 0);
+	interval_ends(0);
+	times("A", 50, 130, 110);
+	application("B", 100, 20);
+	interval_ends(100);
+	times("A", 150, 12, 10);
+	application("B", 200, 25);
+	interval_ends(200);
+	make(REPORT_USERS);
+	/* 30 and 12 of 20 and 10 s, in 200 s.  When a transaction ends says nothing of an interval. */
+	ck_row(0, "A|42.000|21.0|||1.40|D4R9");
+	ck_row(1, "B|25.000|12.5|20.0|2026-03-02 00:01:40||D10R2");
+	ck_assert_uint_eq(report.rows, 2);
+}
+
+/* Half of the time idle: the mean is below the threshold, an interval is above. */
+TEST(most_of_the_system)
+{
+	processor(0, 0, 0, 0, 0);
+	interval_ends(0);
+	processor(100, 0, 0, 95, 0);
+	interval_ends(100);
+	processor(200, 0, 0, 95, 1);
+	interval_ends(200);
+	make(REPORT_SYSTEM);
+	ck_row(0, "CP busy %|48.0|!95.0|2026-03-02 00:01:40");
+	ck_assert_uint_eq(report.rows, 1);
+}
+
 TEST(as_text)
 {
 	char *text = NULL, *line;
@@ -537,10 +602,14 @@ TEST(as_text)
 	*line = '\0';
 	ck_assert_str_eq(text,
 			 "System ZVMLAB, 2026-03-02 00:00:00 UTC to 2026-03-02 00:01:40 UTC\n"
+			 "\nThe system\n"
+			 "  value         mean  most in an interval  until              \n"
+			 "  IFL busy %  ! 95.0               ! 95.0  2026-03-02 00:01:40\n"
+			 "  !: busy above 90 %\n"
 			 "\nLoad of the partition\n  Processors in use: 0.95.\n"
-			 "  processor  type  busy %  users %  system %  most busy %\n"
-			 "  7          IFL   ! 95.0     95.0       0.0       ! 95.0\n"
-			 "  !: busy above 90 %");
+			 "  processor  type  busy %  users %  system %  most busy %  until              \n"
+			 "  7          IFL   ! 95.0     95.0       0.0       ! 95.0  2026-03-02 00:01:40\n"
+			 "  !: busy above 90 %\n\nUsers by CPU time\n  No data.");
 	ck_assert_str_eq(line + 2, "What users wait for\n  No data.\n\nResponse of devices\n"
 				   "  The response of all devices is how long users waited for an I/O on "
 				   "the average: samples that found them waiting (D0R12), by the I/Os of "
