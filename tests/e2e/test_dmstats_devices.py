@@ -174,6 +174,7 @@ def test_areas_that_do_most(lab: Lab) -> None:
     for words, sentence in (
         (("--top", "0"), "invalid --top: '0' (1 to 1000000)"),
         (("--sort", "colour"), "invalid --sort: 'colour'"),
+        (("--sort", "busy,busy"), "invalid --sort: 'busy,busy'"),
     ):
         for command in ("watch", "print"):
             done = lab.dmmon(command, *words, "lin")

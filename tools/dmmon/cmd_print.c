@@ -198,10 +198,9 @@ static int put_sorted(const struct printed *printed)
 		for (size_t j = 0; j < part->counts.count; j++) {
 			struct dms_rates rates = dms_rates(dms_row(&part->counts, j), part->region,
 							   printed->now, part->doubt[j]);
-			struct dms_candidate candidate = {
-				.value = dms_top_value(order->key, &rates), .device = i, .area = j,
-			};
+			struct dms_candidate candidate = { .device = i, .area = j };
 
+			dms_top_values(candidate.value, &order->keys, &rates);
 			dms_top_offer(&top, &candidate);
 		}
 	}

@@ -153,11 +153,9 @@ static int take_region(struct shown *shown, size_t device, size_t index)
 	}
 	for (size_t i = 0; code == EXIT_PASS && i < after->count; i++) {
 		struct deed deed = compare(watched, index, i, delta);
-		struct dms_candidate candidate = {
-			.value = dms_top_value(shown->arguments->order.key, &deed.rates),
-			.device = device, .region = index, .area = i,
-		};
+		struct dms_candidate candidate = { .device = device, .region = index, .area = i };
 
+		dms_top_values(candidate.value, &shown->arguments->order.keys, &deed.rates);
 		if (!shown->arguments->idle && !deed.doubt && !dms_active(delta, after->stride))
 			continue;
 		if (shown->top.most)

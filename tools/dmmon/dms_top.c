@@ -25,6 +25,16 @@ double dms_top_value(enum dms_top_key key, const struct dms_rates *rates)
 	return isnan(values[key]) ? -1 : values[key];
 }
 
+void dms_top_values(double value[DMS_TOP_KEYS], const struct dms_top_keys *keys,
+		    const struct dms_rates *rates)
+{
+	const size_t count = keys->count ? keys->count : 1;
+
+	assert(keys->count <= DMS_TOP_KEYS);
+	for (size_t i = 0; i < DMS_TOP_KEYS; i++)
+		value[i] = i < count ? dms_top_value(keys->key[i], rates) : 0;
+}
+
 int dms_top_init(struct dms_top *top, size_t most)
 {
 	assert(most);
@@ -57,9 +67,13 @@ static int compare(const void *first, const void *second)
 {
 	const struct dms_candidate *a = first, *b = second;
 
-	if (a->value > b->value)
-		return -1;
-	return a->value < b->value ? 1 : compare_indices(a, b);
+	for (size_t i = 0; i < DMS_TOP_KEYS; i++) {
+		if (a->value[i] > b->value[i])
+			return -1;
+		if (a->value[i] < b->value[i])
+			return 1;
+	}
+	return compare_indices(a, b);
 }
 
 static void swap(struct dms_candidate *a, struct dms_candidate *b)

@@ -24,9 +24,15 @@ extern const char *const dms_top_names[DMS_TOP_KEYS];
 /** The value of an area; -1 where it is not known, or cannot be believed. */
 double dms_top_value(enum dms_top_key key, const struct dms_rates *rates);
 
+/** Keys in the order in which they count: a further one where those before are equal. */
+struct dms_top_keys {
+	enum dms_top_key key[DMS_TOP_KEYS];
+	size_t count;		/**< 0: by the first enumerator alone */
+};
+
 /** An area: indices into what the caller has. */
 struct dms_candidate {
-	double value;
+	double value[DMS_TOP_KEYS];	/**< by the keys, then zeros */
 	size_t device, region, area;
 };
 
@@ -35,6 +41,10 @@ struct dms_top {
 	struct dms_candidate *of;	/**< owned; the lowest one is first until dms_top_sort() */
 	size_t count, most;
 };
+
+/** The values by these keys. */
+void dms_top_values(double value[DMS_TOP_KEYS], const struct dms_top_keys *keys,
+		    const struct dms_rates *rates);
 
 /** Room for @most, at least 1.  Return: 0 and dms_top_free() is due, or DMS_NO_MEMORY. */
 int dms_top_init(struct dms_top *top, size_t most);

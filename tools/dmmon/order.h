@@ -7,7 +7,7 @@
 #include "dms_top.h"
 
 struct order {
-	enum dms_top_key key;
+	struct dms_top_keys keys;
 	bool sorted;		/* by --sort; --top sorts, too */
 	uint64_t top;		/* areas that are shown; 0: all */
 };

@@ -39,12 +39,32 @@ TEST(values_of_areas)
 	ck_assert_str_eq(dms_top_names[DMS_TOP_QUEUE], "queue");
 }
 
+/* Those that were asked for, in their order; without any, I/Os. */
+TEST(values_by_several_keys)
+{
+	const struct dms_rates rates = { .reads = 1, .writes = 2, .busy = 0.5, .queue = 3 };
+	const struct dms_top_keys none = { .count = 0 }, two = {
+		.key = { DMS_TOP_QUEUE, DMS_TOP_BUSY }, .count = 2,
+	};
+	double value[DMS_TOP_KEYS];
+
+	dms_top_values(value, &none, &rates);
+	ck_assert_double_eq(value[0], 3);
+	ck_assert_double_eq(value[1], 0);
+	dms_top_values(value, &two, &rates);
+	ck_assert_double_eq(value[0], 3);
+	ck_assert_double_eq(value[1], 0.5);
+	for (size_t i = 2; i < DMS_TOP_KEYS; i++)
+		ck_assert_double_eq(value[i], 0);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	const struct dms_candidate *first = a, *second = b;
 
-	if (first->value != second->value)
-		return first->value > second->value ? -1 : 1;
+	for (size_t i = 0; i < DMS_TOP_KEYS; i++)
+		if (first->value[i] != second->value[i])
+			return first->value[i] > second->value[i] ? -1 : 1;
 	/* The test numbers them in the order of device, region, area. */
 	if (first->device != second->device)
 		return first->device < second->device ? -1 : 1;
@@ -62,7 +82,7 @@ TEST(highest_of_many)
 	for (size_t most = 1; most < ALL + 20; most += 7) {
 		for (size_t i = 0; i < ALL; i++)
 			all[i] = (struct dms_candidate){
-				.value = rand() % 40, .device = i / 100, .region = i / 10 % 10,
+				.value = { rand() % 4, rand() % 9 }, .device = i / 100, .region = i / 10 % 10,
 				.area = i % 10,
 			};
 		ck_assert_int_eq(dms_top_init(&top, most), 0);
