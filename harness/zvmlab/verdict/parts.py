@@ -38,7 +38,8 @@ $(foreach one,$(sort $(obj-y)),$(info y $(one) $(call parts,$(one))))
 all: ;
 """
 TREE_MAKEFILE = "Makefile.tree"
-# The tree's own Makefile has the parts and the flags; what else it makes is left out.
+# The tree's own Makefile has the parts and the flags; what else it makes is left out.  Warnings name a
+# source as the tree does.
 _KBUILD = """\
 include $(src)/{makefile}
 obj-y :=
@@ -51,6 +52,7 @@ hostprogs :=
 subdir-y :=
 subdir-m :=
 obj-m := {objects}
+ccflags-y += -fmacro-prefix-map=$(src)/={folder}/
 """
 
 
@@ -158,7 +160,7 @@ class Folder:
             (into / name).write_bytes(data)
         (into / TREE_MAKEFILE).write_bytes(self.makefile)
         objects = " ".join(f"{name}.o" for name in sorted(modules))
-        text = _KBUILD.format(makefile=TREE_MAKEFILE, objects=objects)
+        text = _KBUILD.format(makefile=TREE_MAKEFILE, objects=objects, folder=self.folder)
         (into / "Kbuild").write_text(text, encoding="utf-8")
 
 

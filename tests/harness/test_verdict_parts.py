@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What a series touches: modules, as kbuild's Makefiles and the configuration have them, or more."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from made_patches import DRIVER, SOURCE, make_tree
+
+from zvmlab.base.errors import UsageError
+from zvmlab.verdict.applied import File
+from zvmlab.verdict.parts import Folder, Part, check_touched, looks_modular, modular_parts
+
+CHAR = "drivers/s390/char"
+HEADER = f"{CHAR}/shared.h"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    made = make_tree(tmp_path / "linux")
+    (made / CHAR / "Makefile").write_text(
+        "obj-$(CONFIG_MONREADER) += monreader.o\n"
+        "obj-$(CONFIG_TWO) += two.o\n"
+        "two-objs := first.o second.o\n"
+        "obj-y += always.o\n"
+    )
+    for name in ("first.c", "second.c", "always.c", "nobody.c"):
+        (made / CHAR / name).write_text("int a;\n")
+    (made / HEADER).write_text("#define A 1\n")
+    (made / CHAR / "second.c").write_text('#include "shared.h"\n')
+    return made
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    file = tmp_path / "auto.conf"
+    file.write_text("CONFIG_MONREADER=m\nCONFIG_TWO=m\n")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "modules"),
+    [
+        (DRIVER, ("monreader",)),
+        (f"{CHAR}/first.c", ("two",)),
+        (HEADER, ("two",)),
+        (f"{CHAR}/always.c", None),
+        (f"{CHAR}/Makefile", None),
+        ("net/iucv/Kconfig", None),
+    ],
+)
+def test_modules_are_those_of_kbuild(
+    tree: Path, config: Path, name: str, modules: tuple[str, ...] | None
+) -> None:
+    expected = None if modules is None else [Part(CHAR, modules)]
+    assert modular_parts(tree, [name, "Documentation/a.rst"], {}, config) == expected
+
+
+def test_header_that_a_patch_includes_is_used(tree: Path, config: Path) -> None:
+    files = {DRIVER: File(b'#include "shared.h"\n')}
+    parts = modular_parts(tree, [HEADER], files, config)
+    assert parts == [Part(CHAR, ("monreader", "two"))]
+
+
+def test_driver_that_is_built_in_needs_a_kernel(tree: Path, config: Path) -> None:
+    config.write_text("CONFIG_MONREADER=y\n")
+    assert modular_parts(tree, [DRIVER], {}, config) is None
+
+
+@pytest.mark.parametrize("name", ["include/linux/iucv.h", "net/iucv/Kconfig", f"{CHAR}/Makefile"])
+def test_what_all_use_is_of_no_module(tree: Path, name: str) -> None:
+    assert looks_modular(tree, [DRIVER]) and not looks_modular(tree, [DRIVER, name])
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["Documentation/a.rst", "MAINTAINERS"], "touches only documentation"),
+        (["arch/x86/a.c", "tools/b.c"], "which no kernel for s390 is built from"),
+    ],
+)
+def test_series_that_no_kernel_shows(names: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        check_touched(names)
+
+
+def test_folder_is_built_as_in_the_tree(tree: Path, config: Path, tmp_path: Path) -> None:
+    """One module of it, with the tree's name of the source in what __FILE__ gives."""
+    work = tmp_path / "work"
+    Folder(tree, CHAR, config).write(work, {DRIVER: File(SOURCE.encode())}, ["monreader"])
+    (work / "place.c").write_text("const char *place = __FILE__;\n")
+    show = "include $(src)/Kbuild\nall: ;$(info $(obj-m)|$(obj-y)|$(ccflags-y))\n.PHONY: all\n"
+    argv = ["make", "--silent", "-f", "-", f"src={work}", "CONFIG_MONREADER=m"]
+    made = subprocess.run(argv, input=show, capture_output=True, text=True, check=True, cwd=work)
+    objects, others, flags = made.stdout.splitlines()[0].split("|")
+    assert (objects, others.strip()) == ("monreader.o", "")
+    argv = ["gcc", "-E", "-P", *flags.split(), str(work / "place.c")]
+    said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    assert f'"{CHAR}/place.c"' in said
