@@ -102,7 +102,7 @@ def test_run_shows_what_the_program_used(taskmon: Taskmon, warm_guest: Guest) ->
     task, tree = rows(done.stderr)
     assert (task.pop("kind"), tree.pop("kind")) == ("task", "tree")
     assert task == tree, "it has started nothing"
-    assert (task["comm"], task["status"]) == ("taskmon", 1)
+    assert (task["comm"], task["status"], task["signal"]) == ("taskmon", 1, None)
     assert task["hiwater_rss_kib"] > 500, "as it was when it exited"
     done = taskmon("run", "--", "/bin/nonsense")
     assert done.status == 127 and b"/bin/nonsense cannot be run" in done.stderr

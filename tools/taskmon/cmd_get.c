@@ -285,7 +285,8 @@ static void usual_fields(struct arguments *arguments)
 	for (size_t i = 0; i < selection->shown_count; i++) {
 		size_t column = selection->shown[i];
 		bool sum = by == BY_USER || by == BY_CGROUP || by == BY_COMMAND;
-		bool none = (column == ROW_ID && sum) || (column == ROW_STATUS && by != BY_TASK) ||
+		/* Living tasks have not been ended. */
+		bool none = column == ROW_SIGNAL || (column == ROW_ID && sum) || (column == ROW_STATUS && by != BY_TASK) ||
 			    (column == ROW_COMM && (by == BY_USER || by == BY_CGROUP)) ||
 			    (column == ROW_FIELDS + STATS_ETIME && sum);
 

@@ -28,7 +28,7 @@ const struct column row_columns[] = {
 		       "when the message was read, ns since 1970" },
 	[ROW_STATUS] = { "status", COLUMN_UNSIGNED, UNIT_NONE, 0, true,
 			 "exit status; none while it lives" },
-	[ROW_SIGNAL] = { "signal", COLUMN_UNSIGNED, UNIT_NONE, 0, false,
+	[ROW_SIGNAL] = { "signal", COLUMN_UNSIGNED, UNIT_NONE, 0, true,
 			 "signal that ended it, if one did" },
 	[ROW_SIZE] = { "size_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 0, false,
 		       "of struct taskstats, as the kernel sent it" },

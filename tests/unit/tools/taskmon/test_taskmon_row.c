@@ -326,7 +326,7 @@ TEST(widths_of_columns)
 TEST(standard_columns)
 {
 	static const char *const standard[] = {
-		"kind", "id", "comm", "status", "cpu_delay_ns", "blkio_delay_ns",
+		"kind", "id", "comm", "status", "signal", "cpu_delay_ns", "blkio_delay_ns",
 		"cpu_run_virtual_ns", "etime_us", "utime_us", "stime_us", "hiwater_rss_kib",
 	};
 	struct selection selection;
