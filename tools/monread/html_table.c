@@ -103,10 +103,10 @@ void html_users(FILE *out, const struct activity *f)
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
 		if (f->user[i].counted)
 			user[count++] = &f->user[i];
-	qsort(user, count, sizeof(user[0]), by_time);
 	if (count == 0) {
 		none(out, "users", title);
 	} else {
+		qsort(user, count, sizeof(user[0]), by_time);
 		fprintf(out, "<section id=\"users\">\n<h2>%s</h2>\n<div class=\"wide\">"
 			"<table id=\"users-table\">\n<thead><tr><th>user</th>", title);
 		for (const struct quantity *q = quantities(OF_USER_TIME); q->heading; q++)
