@@ -12,6 +12,7 @@ import pytest
 from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.builder.modulebuild import built_module
 from zvmlab.builder.kernels import resolve
+from zvmlab.guest.config import storage_end
 from zvmlab.guest.console import Crash, classify
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel, leaks, lockdep_off
@@ -97,6 +98,23 @@ def test_task_that_hangs_is_a_crash(guest: Guest, mistakes: Path) -> None:
     make(guest, mistakes, "hang")
     found = guest.expect_crash("hang", seconds=CONSOLE_SECONDS)
     assert "task mistakes:" in found.line
+
+
+def test_virtual_addresses_are_no_real_ones(guest: Guest, mistakes: Path) -> None:
+    """Since Linux 6.12, so that a driver which gives CP the wrong one is seen."""
+    make(guest, mistakes, "addresses")
+    log = "\n".join(line.text for line in guest.agent.dmesg())
+    ((virtual, real),) = re.findall(r"mistakes: virtual (\w+) real (\w+)", log)
+    series = series_numbers(guest.agent.read_file("/proc/sys/kernel/osrelease").decode())
+    assert (virtual != real) == (series >= (6, 12)), (virtual, real)
+    assert int(real, 16) < storage_end(guest.config.storage)
+
+
+def series_numbers(release: str) -> tuple[int, ...]:
+    """6.12.95+deb12-s390x: 6, 12."""
+    found = re.match(r"(\d+)\.(\d+)", release)
+    assert found is not None
+    return tuple(map(int, found.groups()))
 
 
 def test_leak_is_found_and_named(guest: Guest, mistakes: Path) -> None:

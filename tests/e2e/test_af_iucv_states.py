@@ -344,7 +344,11 @@ def test_message_larger_than_the_receive_buffer_arrives(worker: Worker) -> None:
 
 
 @pytest.mark.requirement("I10", "I16")
-@pytest.mark.not_debug("KASAN reports that recv() uses the path that has been freed", coverage=True)
+@pytest.mark.not_debug(
+    "KASAN reports that recv() uses the path that has been freed",
+    coverage=True,
+    kernels=("bookworm",),
+)
 @pytest.mark.kernel_defect(
     5,
     "CP is asked for messages of a path that has gone",

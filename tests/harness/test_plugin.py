@@ -486,6 +486,10 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
         def test_big(guest): pass
         @pytest.mark.not_debug("no driver", coverage=True)
         def test_driver(guest): pass
+        @pytest.mark.not_debug("defect 5", kernels=("bookworm",))
+        def test_old(guest): pass
+        @pytest.mark.not_debug("defect 6", kernels=("trixie", "sid"))
+        def test_new(guest): pass
         def test_without_guest(): pass
         """
     )
@@ -525,5 +529,11 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
             f"test_driver[debug] ({plain},) on a debug kernel: no driver",
             f"test_driver[coverage] ({plain},) None",
             f"test_driver[trixie] ({float(plain) / 4},) None",
+            f"test_old[debug] ({plain},) on a debug kernel: defect 5",
+            f"test_old[coverage] ({plain},) on a debug kernel: defect 5",
+            f"test_old[trixie] ({float(plain) / 4},) None",
+            f"test_new[debug] ({plain},) None",
+            f"test_new[coverage] ({plain},) None",
+            f"test_new[trixie] ({float(plain) / 4},) None",
             "test_without_guest None None",
         }

@@ -133,7 +133,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
     config.addinivalue_line(
         "markers",
-        f"{debugtests.NOT_DEBUG}(reason, coverage=False): does not apply to debug kernels",
+        f"{debugtests.NOT_DEBUG}(reason, coverage=False, kernels=()): does not apply to debug kernels",
     )
     config.addinivalue_line(
         "markers",

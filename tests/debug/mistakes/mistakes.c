@@ -4,6 +4,7 @@
  * debug kernel is for, one of each kind.
  */
 #include <linux/delay.h>
+#include <linux/io.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -102,6 +103,18 @@ static void list_twice(void)
 	list_add(gone, &head);
 }
 
+/* What a driver makes a mistake with that gives CP the first one. */
+static void addresses(void)
+{
+	char *data = kmalloc(size, GFP_KERNEL);
+
+	if (!data)
+		return;
+	pr_info("mistakes: virtual %lx real %lx\n", (unsigned long)data,
+		(unsigned long)virt_to_phys(data));
+	kfree(data);
+}
+
 static int wait_for_ever(void *unused)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
@@ -127,6 +140,7 @@ static const struct {
 	{ "lock-order", lock_order },
 	{ "rcu", rcu_use },
 	{ "list", list_twice },
+	{ "addresses", addresses },
 	{ "hang", hang },
 };
 
