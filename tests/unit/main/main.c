@@ -49,6 +49,16 @@ static const struct unit_entry *add_case(Suite *suite, const struct unit_entry *
 	return entry;
 }
 
+/*
+ * A CP has arrays of some MiB.  By default ASan fills what it notes about one, and then maps zeros over
+ * it: each page of the notes is made twice.
+ */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "clear_shadow_mmap_threshold=1073741824";
+}
+
 int main(void)
 {
 	Suite *suite = suite_create(program_invocation_short_name);
