@@ -31,7 +31,8 @@ json_t *ctl_query_segments(struct ctl_call *call)
 			segments,
 			json_pack("{s:s, s:i, s:s, s:b, s:b, s:I, s:o, s:o, s:b, s:o}", "name",
 				  s->config.name, "fileid", s->fileid, "class", cls, "loaded",
-				  s->loaded, "exclusive", s->exclusive, "users",
+				  dcss_loaded(call->cp, s), "exclusive",
+				  dcss_loaded(call->cp, s) && s->exclusive, "users",
 				  (json_int_t)s->users, "start", ctl_json_u64(dcss_start(s)), "end",
 				  ctl_json_u64(dcss_end(s)), "restricted", s->config.restricted,
 				  "ranges", ranges_json(&s->config)));

@@ -41,8 +41,8 @@ struct clock_time clock_time(uint64_t tod)
 
 void clock_note_ipl(struct cp *cp)
 {
-	if (cp->ipl_tod == 0)
-		cp->ipl_tod = cp_tod(cp);
+	if (cp->system->ipl_tod == 0)
+		cp->system->ipl_tod = cp_tod(cp);
 }
 
 uint64_t clock_connected(struct cp *cp)
@@ -51,5 +51,5 @@ uint64_t clock_connected(struct cp *cp)
 
 	clock_note_ipl(cp);
 	/* A state that was loaded may be from a later time. */
-	return now > cp->ipl_tod ? (now - cp->ipl_tod) >> 12 : 0;
+	return now > cp->system->ipl_tod ? (now - cp->system->ipl_tod) >> 12 : 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Life cycle of a CP: what it consists of, how it begins and ends. */
+/* Life cycle of a system and its machines: what they consist of, how they begin and end. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cp_private.h"
+#include "zvmlab/input.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/trace.h"
 
 /* Two parts with one name do not compile. */
 enum part_index {
@@ -19,6 +22,53 @@ static const struct cp_part *const parts[PARTS + 1] = {
 #undef CP_PART
 };
 
+static void fini_system_parts(struct cp_system *system, size_t count)
+{
+	while (count-- > 0)
+		if (parts[count]->fini_system)
+			parts[count]->fini_system(system);
+}
+
+static int init_system_parts(struct cp_system *system, char *err, size_t errlen)
+{
+	for (size_t i = 0; i < PARTS; i++) {
+		int rc = 0;
+
+		assert(parts[i]);
+		if (parts[i]->init_system)
+			rc = parts[i]->init_system(system, err, errlen);
+		assert(rc == 0 || rc == -1);
+		if (rc != 0) {
+			fini_system_parts(system, i);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+struct cp_system *cp_system_create(const struct cp_config *config, char *err, size_t errlen)
+{
+	struct cp_system *system = calloc(1, sizeof(*system));
+
+	if (!system || cp_config_copy(&system->config, config) != 0) {
+		snprintf(err, errlen, "not enough memory for the CP");
+		free(system);
+		return NULL;
+	}
+	system->parts = parts;
+	if (init_system_parts(system, err, errlen) != 0) {
+		cp_config_fini(&system->config);
+		free(system);
+		return NULL;
+	}
+	return system;
+}
+
+struct cp_system *cp_system_of(const struct cp *cp)
+{
+	return cp->system;
+}
+
 static void fini_parts(struct cp *cp, size_t count)
 {
 	while (count-- > 0)
@@ -31,7 +81,6 @@ static int init_parts(struct cp *cp, char *err, size_t errlen)
 	for (size_t i = 0; i < PARTS; i++) {
 		int rc = 0;
 
-		assert(parts[i]);
 		if (parts[i]->init)
 			rc = parts[i]->init(cp, err, errlen);
 		assert(rc == 0 || rc == -1);
@@ -43,19 +92,39 @@ static int init_parts(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
-struct cp *cp_create(const struct cp_config *config, const struct cp_host *host, char *err,
-		     size_t errlen)
+/* What a member says of the system itself does not count. */
+static void take_system_config(struct cp_config *config, const struct cp_system *system)
 {
-	struct cp *cp = calloc(1, sizeof(*cp));
+	config->machine = system->config.machine;
+	memcpy(config->level, system->config.level, sizeof(config->level));
+	config->max_messages = system->config.max_messages;
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
+		free(config->segment[i].file);
+		config->segment[i] = system->config.segment[i];
+		config->segment[i].file = NULL;
+	}
+	config->segments = system->config.segments;
+}
 
-	assert(host->map && host->dirty && host->tod && host->kick);
-	assert(host->set_timer && host->storage_changed);
+static struct cp *log_on(struct cp_system *system, const struct cp_config *config,
+			 const struct cp_host *host, char *err, size_t errlen)
+{
+	struct cp *cp;
+
+	if (system->machines == CP_MAX_MACHINES) {
+		snprintf(err, errlen, "%s cannot log on: %u machines are, which is the limit",
+			 config->userid, CP_MAX_MACHINES);
+		return NULL;
+	}
+	cp = calloc(1, sizeof(*cp));
 	if (!cp || cp_config_copy(&cp->config, config) != 0) {
 		snprintf(err, errlen, "not enough memory for the CP");
 		free(cp);
 		return NULL;
 	}
 	assert(cp->config.cpus > 0 && cp->config.cpus <= CP_MAX_CPUS && cp->config.extents > 0);
+	cp->system = system;
+	take_system_config(&cp->config, system);
 	cp->host = *host;
 	cp->parts = parts;
 	cp->random = config->seed;
@@ -64,15 +133,78 @@ struct cp *cp_create(const struct cp_config *config, const struct cp_host *host,
 		free(cp);
 		return NULL;
 	}
+	system->machine[system->machines++] = cp;
 	return cp;
+}
+
+struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
+		     const struct cp_host *host, char *err, size_t errlen)
+{
+	const bool alone = !system;
+	struct cp *cp;
+
+	assert(host->map && host->dirty && host->tod && host->kick);
+	assert(host->set_timer && host->storage_changed);
+	if (alone)
+		system = cp_system_create(config, err, errlen);
+	if (!system)
+		return NULL;
+	assert(!system->in_record && !system->alone);
+	system->alone = alone;
+	cp = log_on(system, config, host, err, errlen);
+	if (!cp && alone)
+		cp_system_destroy(system);
+	return cp;
+}
+
+/* What it has of others is given back, and whom it leaves is told. */
+static void log_off(struct cp *cp)
+{
+	struct cp_system *system = cp->system;
+	unsigned int place = 0;
+
+	cp_reset(cp);
+	TRACE_INPUT(cp, machine_logoff);
+	parts_logoff(cp, cp->config.userid);
+	trace_end(cp);
+	iucv_dispatch(cp);
+	while (system->machine[place] != cp)
+		place++;
+	assert(place < system->machines);
+	system->machines--;
+	memmove(&system->machine[place], &system->machine[place + 1],
+		(system->machines - place) * sizeof(cp));
+}
+
+static void free_machine(struct cp *cp)
+{
+	fini_parts(cp, PARTS);
+	cp_config_fini(&cp->config);
+	free(cp);
+}
+
+void cp_system_destroy(struct cp_system *system)
+{
+	if (!system)
+		return;
+	assert(!system->in_record);
+	system->ending = true;
+	while (system->machines > 0)
+		free_machine(system->machine[--system->machines]);
+	fini_system_parts(system, PARTS);
+	cp_config_fini(&system->config);
+	free(system);
 }
 
 void cp_destroy(struct cp *cp)
 {
 	if (!cp)
 		return;
-	assert(!cp->in_record);
-	fini_parts(cp, PARTS);
-	cp_config_fini(&cp->config);
-	free(cp);
+	assert(!cp->system->in_record);
+	if (cp->system->alone) {
+		cp_system_destroy(cp->system);
+		return;
+	}
+	log_off(cp);
+	free_machine(cp);
 }

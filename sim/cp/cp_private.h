@@ -38,33 +38,49 @@ struct cp_overlay {
 	enum cp_access access;
 };
 
+/** What there is once, whatever virtual machines are logged on. */
+struct cp_system {
+	struct cp_config config;	/**< level, real machine and CPUs, segments, messages */
+	const struct cp_part *const *parts;	/**< in the order of parts.def, then NULL */
+	struct cp *machine[CP_MAX_MACHINES];	/**< in the order in which they logged on */
+	unsigned int machines;
+	bool alone;		/**< made for its one machine, and ends with it */
+	bool ending;		/**< with all machines: nobody is left to be told */
+	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
+	bool in_record;		/**< a trace record is open … */
+	uint64_t record_tod;	/**< … since this time */
+	struct iucv *iucv;	/**< users, paths and messages */
+	struct dcss_table *dcss;
+	struct monitor *monitor;
+	struct guests *guests;	/**< those that a test describes, guests/ */
+	struct iucv_user *msg;	/**< the *MSG service */
+	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
+	struct spool *spool;	/**< files of users */
+	struct fault *fault;
+};
+
+/** A virtual machine. */
 struct cp {
+	struct cp_system *system;
 	struct cp_config config;
 	struct cp_host host;
-	const struct cp_part *const *parts;	/**< in the order of parts.def, then NULL */
+	const struct cp_part *const *parts;	/**< those of the system */
 	uint32_t overlays;
 	struct cp_overlay overlay[CP_MAX_SEGMENTS * CP_MAX_RANGES];	/**< storage.c */
 	uint64_t overlay_first, overlay_last;	/**< pages that all of them lie between */
 	bool ipled;
-	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
 	uint64_t random;	/**< generator state, advanced by cp_random() */
-	bool in_record;		/**< a trace record is open … */
-	uint64_t record_tod;	/**< … since this time */
-	struct iucv *iucv;
-	struct dcss_table *dcss;
+	struct iucv_machine *iucv;	/**< its user of IUCV, buffers and masks */
+	uint32_t loaded;	/**< saved segments: bit n is that of slot n */
 	struct paging *paging;	/**< pages that are out, page/ */
-	struct monitor *monitor;
 	struct appldata *appldata;
 	struct hmc *hmc;	/**< the HMC's drive, hmc/ */
-	struct guests *guests;	/**< those that a test describes, guests/ */
-	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
-	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
-	struct spool *spool;	/**< files of users, and unit record devices */
+	struct cmsg *msg;	/**< SET SMSG, and its path to *MSG */
+	struct spool_device *unit;	/**< unit record devices, as config.unit */
 	struct disk_table *disks;	/**< virtual disks in storage, disk/ */
 	struct cpcmd *command;
 	struct watchdog watchdog;	/**< DIAGNOSE X'288' */
 	uint64_t timer_due[CP_TIMERS];	/**< TOD, 0: none */
-	struct fault *fault;
 	struct trace *trace;
 };
 
@@ -125,7 +141,7 @@ static inline size_t cp_in_page(uint64_t addr, size_t len)
  */
 static inline uint64_t cp_tod(struct cp *cp)
 {
-	return cp->in_record ? cp->record_tod : cp->host.tod(cp->host.opaque);
+	return cp->system->in_record ? cp->system->record_tod : cp->host.tod(cp->host.opaque);
 }
 
 /** The host's functions of these names, traced. */
@@ -141,14 +157,26 @@ void cp_external_kick(struct cp *cp);
  * does not need is NULL.  parts.def lists all parts and says in which order.
  */
 struct cp_part {
-	/** Return: 0, or -1 with one sentence in @err; may allocate; cp->config is set. */
+	/** The system is made, which has no machine yet: as init. */
+	int (*init_system)(struct cp_system *system, char *err, size_t errlen);
+	/** It ends, and has no machines any more. */
+	void (*fini_system)(struct cp_system *system);
+	/**
+	 * A machine logs on, which is not in the system's table yet; cp->config is set.
+	 * Return: 0, or -1 with one sentence in @err; may allocate.
+	 */
 	int (*init)(struct cp *cp, char *err, size_t errlen);
+	/** It is gone: it has been reset and is in the table no more, or the system is ending. */
 	void (*fini)(struct cp *cp);
 	/** System reset of the guest. */
 	void (*reset)(struct cp *cp);
 	/** CPU reset; @cpu exists. */
 	void (*reset_cpu)(struct cp *cp, unsigned int cpu);
-	/** Saves or loads: zvmlab/state.h.  On loading, the parts above have been loaded. */
+	/**
+	 * Saves or loads: zvmlab/state.h.  On loading, the parts above have been loaded.  First
+	 * what the part has of the system, for which any machine is given, then of each machine.
+	 */
+	void (*state_system)(struct cp *cp, struct state *state);
 	void (*state)(struct cp *cp, struct state *state);
 	/** Has it an external interruption of zvmlab/external.h for CPU @cpu?  NULL: never. */
 	bool (*external_pending)(const struct cp *cp, unsigned int cpu);
@@ -170,6 +198,15 @@ struct cp_part {
 	void (*trace_rule)(struct cp *cp, const struct fault_rule *rule);
 };
 
+/** The machine of that user ID, if it is logged on; else NULL. */
+static inline struct cp *cp_machine_of(const struct cp_system *system, const char *userid)
+{
+	for (unsigned int i = 0; i < system->machines; i++)
+		if (strcmp(system->machine[i]->config.userid, userid) == 0)
+			return system->machine[i];
+	return NULL;
+}
+
 /* parts.c: asks or tells all parts, whichever stands above or below. */
 bool parts_external_held(const struct cp *cp, unsigned int cpu);
 /** Is a user of that name logged on: the guest, a peer, a modelled guest or the operator? */
@@ -179,7 +216,7 @@ void parts_purged(struct cp *cp, uint64_t first, uint64_t last);
 uint64_t parts_highest(const struct cp *cp);
 void parts_trace_rule(struct cp *cp, const struct fault_rule *rule);
 /** Saves or loads all parts. */
-void parts_state(struct cp *cp, struct state *state);
+void parts_state(struct cp_system *system, struct state *state);
 
 #define CP_PART(name) extern const struct cp_part name##_part;
 #include "parts.def"

@@ -31,10 +31,36 @@ const char *cp_event_name(enum cp_event_kind kind)
 	return event_names[kind];
 }
 
+/* Is the event's name that of the user whom it concerns? */
+static bool is_of_user(enum cp_event_kind kind)
+{
+	switch (kind) {
+	case CP_EVENT_CONSOLE:
+	case CP_EVENT_MONITOR_CONNECTED:
+	case CP_EVENT_MONITOR_SEVERED:
+	case CP_EVENT_MONITOR_MESSAGE:
+	case CP_EVENT_MONITOR_REPLIED:
+	case CP_EVENT_MONITOR_LOST:
+	case CP_EVENT_RECORDING_CONNECTED:
+	case CP_EVENT_RECORDING_SEVERED:
+	case CP_EVENT_RECORDING_RECEIVED:
+	case CP_EVENT_SPOOL:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void cp_notify(struct cp *cp, const struct cp_event *event)
 {
+	struct cp *of = NULL;
+
 	assert((unsigned int)event->kind < CP_EVENT_KINDS);
 	assert(event->name && event->text);
-	if (cp->host.event)
-		cp->host.event(cp->host.opaque, event);
+	if (is_of_user(event->kind))
+		of = cp_machine_of(cp->system, event->name);
+	if (!of)
+		of = cp;
+	if (of->host.event)
+		of->host.event(of->host.opaque, event);
 }

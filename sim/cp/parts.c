@@ -34,7 +34,7 @@ bool parts_logged_on(const struct cp *cp, const char *name)
 
 void parts_logoff(struct cp *cp, const char *userid)
 {
-	assert(cp->in_record || !cp->host.trace);
+	assert(cp->system->in_record || !cp->host.trace);
 	FOR_EACH(cp, part, logoff)
 		(*part)->logoff(cp, userid);
 }
@@ -61,8 +61,17 @@ void parts_trace_rule(struct cp *cp, const struct fault_rule *rule)
 		(*part)->trace_rule(cp, rule);
 }
 
-void parts_state(struct cp *cp, struct state *state)
+static void part_state(struct cp_system *system, const struct cp_part *part, struct state *state)
 {
-	FOR_EACH(cp, part, state)
-		(*part)->state(cp, state);
+	if (part->state_system)
+		part->state_system(system->machine[0], state);
+	for (unsigned int i = 0; part->state && i < system->machines; i++)
+		part->state(system->machine[i], state);
+}
+
+void parts_state(struct cp_system *system, struct state *state)
+{
+	assert(system->machines > 0);
+	for (const struct cp_part *const *part = system->parts; *part; part++)
+		part_state(system, *part, state);
 }

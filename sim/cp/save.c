@@ -79,12 +79,24 @@ static uint64_t config_fingerprint(const struct cp_config *config)
 	return hash_number(hash, config->max_messages);
 }
 
-static void cp_state(struct cp *cp, struct state *s)
+/* All machines, in the order in which they logged on. */
+static uint64_t fingerprint(const struct cp_system *system)
+{
+	uint64_t hash = config_fingerprint(&system->machine[0]->config);
+
+	for (unsigned int i = 1; i < system->machines; i++)
+		hash = hash_number(hash, config_fingerprint(&system->machine[i]->config));
+	return hash;
+}
+
+static void system_state(struct cp_system *system, struct state *s)
 {
 	state_tag(s, "CORE");
-	state_bool(s, &cp->ipled);
-	state_u64(s, &cp->random);
-	parts_state(cp, s);
+	for (unsigned int i = 0; i < system->machines; i++) {
+		state_bool(s, &system->machine[i]->ipled);
+		state_u64(s, &system->machine[i]->random);
+	}
+	parts_state(system, s);
 	state_tag(s, "END.");
 }
 
@@ -95,9 +107,9 @@ uint8_t *cp_save(struct cp *cp, size_t *len)
 	uint64_t checksum;
 
 	put_be32(header + OFFSET_VERSION, VERSION);
-	put_be64(header + OFFSET_CONFIG, config_fingerprint(&cp->config));
+	put_be64(header + OFFSET_CONFIG, fingerprint(cp->system));
 	state_bytes(&s, header, sizeof(header));
-	cp_state(cp, &s);
+	system_state(cp->system, &s);
 	if (!s.failed) {
 		put_be64(s.data + OFFSET_LENGTH, s.len + CHECKSUM_SIZE);
 		checksum = hash_more(HASH_START, s.data, s.len);
@@ -113,7 +125,7 @@ uint8_t *cp_save(struct cp *cp, size_t *len)
 }
 
 /* Return: what is wrong with the image as a whole, NULL if nothing. */
-static const char *image_defect(const struct cp *cp, const uint8_t *image, size_t len)
+static const char *image_defect(const struct cp_system *system, const uint8_t *image, size_t len)
 {
 	if (!image || len < HEADER_SIZE + CHECKSUM_SIZE ||
 	    memcmp(image, MAGIC, MAGIC_SIZE) != 0)
@@ -124,14 +136,14 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 		return "its length is not what its header says; it is incomplete";
 	if (get_be64(image + len - CHECKSUM_SIZE) != hash_more(HASH_START, image, len - CHECKSUM_SIZE))
 		return "its checksum is wrong; it is damaged";
-	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
+	if (get_be64(image + OFFSET_CONFIG) != fingerprint(system))
 		return "it was saved with another configuration; user ID, classes, level, machine, "
 		       "number of CPUs and paths, and SPOOL and MDISK statements must be the same";
 	return NULL;
 }
 
 /* Loading never stores through data: the cast only serves the shared member. */
-static bool load_parts(struct cp *cp, const uint8_t *image, size_t len, bool trial)
+static bool load_parts(struct cp_system *system, const uint8_t *image, size_t len, bool trial)
 {
 	struct state s = {
 		.loading = true, .trial = trial, .data = (uint8_t *)(uintptr_t)image,
@@ -139,7 +151,7 @@ static bool load_parts(struct cp *cp, const uint8_t *image, size_t len, bool tri
 	};
 
 	assert(len >= HEADER_SIZE + CHECKSUM_SIZE && s.pos <= s.len);
-	cp_state(cp, &s);
+	system_state(system, &s);
 	assert(s.pos <= s.len);
 	return !s.failed && s.pos == s.len;
 }
@@ -199,8 +211,8 @@ static bool add_users(struct cp *cp, struct cp *trial)
 	return true;
 }
 
-/* Load the image into another CP like this one.  Return: what is wrong with it, or NULL. */
-static const char *try_image(struct cp *cp, const uint8_t *image, size_t len)
+/* A machine like this one. */
+static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
 {
 	const struct cp_host host = {
 		.opaque = cp, .map = trial_map, .dirty = trial_dirty, .tod = trial_tod,
@@ -210,39 +222,49 @@ static const char *try_image(struct cp *cp, const uint8_t *image, size_t len)
 		.page_changed = cp->host.page_changed ? trial_page_changed : NULL,
 		.external = cp->host.page_changed ? trial_kick : NULL,
 	};
-	struct cp_config config = cp->config;
+	char err[256];
+
+	return cp_create(system, &cp->config, &host, err, sizeof(err));
+}
+
+/* A system like this one, with the same machines and users; as many as there was memory for. */
+static bool add_machines(struct cp_system *system, struct cp_system *trial)
+{
+	struct cp *cp;
+
+	for (unsigned int i = 0; i < system->machines; i++)
+		if (!trial_machine(trial, system->machine[i]))
+			return false;
+	for (unsigned int i = 0; i < system->machines; i++) {
+		cp = system->machine[i];
+		if (!add_users(cp, trial->machine[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Load the image into another system like this one.  Return: what is wrong with it, or NULL. */
+static const char *try_image(struct cp_system *system, const uint8_t *image, size_t len)
+{
+	struct cp_config config = system->config;
 	const char *defect = "there is not enough memory";
-	struct cp *trial;
+	struct cp_system *trial;
 	char err[256];
 
 	/* Definitions and contents come from the image, not from the configuration's files. */
 	config.segments = 0;
 	memset(config.segment, 0, sizeof(config.segment));
-	trial = cp_create(&config, &host, err, sizeof(err));
-	if (trial && add_users(cp, trial))
+	trial = cp_system_create(&config, err, sizeof(err));
+	if (trial && add_machines(system, trial))
 		defect = load_parts(trial, image, len, true) ?
 				 NULL : "its contents contradict each other";
-	assert(trial != cp);
-	cp_destroy(trial);
+	cp_system_destroy(trial);
 	return defect;
 }
 
-static int load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
+/* What the image has brought is told to the emulator. */
+static void show(struct cp *cp)
 {
-	const char *defect = image_defect(cp, image, len);
-	int rc = -1;
-
-	if (!defect)
-		defect = try_image(cp, image, len);
-	if (!defect && !load_parts(cp, image, len, false)) {
-		defect = "there is not enough memory, and the CP has been reset";
-		cp_reset(cp);
-		rc = -2;
-	}
-	if (defect) {
-		snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
-		return rc;
-	}
 	cp->host.storage_changed(cp->host.opaque);
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
 		if (cp_interrupt_pending(cp, cpu))
@@ -250,6 +272,28 @@ static int load(struct cp *cp, const uint8_t *image, size_t len, char *err, size
 		if (cp_external_pending(cp, cpu))
 			cp->host.external(cp->host.opaque, cpu);
 	}
+}
+
+static int load(struct cp_system *system, const uint8_t *image, size_t len, char *err,
+		size_t errlen)
+{
+	const char *defect = image_defect(system, image, len);
+	int rc = -1;
+
+	if (!defect)
+		defect = try_image(system, image, len);
+	if (!defect && !load_parts(system, image, len, false)) {
+		defect = "there is not enough memory, and the CP has been reset";
+		for (unsigned int i = 0; i < system->machines; i++)
+			cp_reset(system->machine[i]);
+		rc = -2;
+	}
+	if (defect) {
+		snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
+		return rc;
+	}
+	for (unsigned int i = 0; i < system->machines; i++)
+		show(system->machine[i]);
 	return 0;
 }
 
@@ -258,7 +302,7 @@ int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t e
 	int rc;
 
 	TRACE_INPUT(cp, state_load, .image = { image, image ? len : 0 });
-	rc = load(cp, image, len, err, errlen);
+	rc = load(cp->system, image, len, err, errlen);
 	trace_number(cp, "refused", rc != 0);
 	trace_end(cp);
 	return rc;

@@ -134,7 +134,7 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 
 	assert(!port->cp && host->opaque == port);
 	assert(port->ram && port->ram_size % CP_PAGE_SIZE == 0);
-	port->cp = cp_create(&port->config, host, err, errlen);
+	port->cp = cp_create(NULL, &port->config, host, err, errlen);
 	if (!port->cp)
 		return -1;
 	highest = cp_highest_address(port->cp);

@@ -47,7 +47,7 @@ void replay_configuration(struct replay *r, const json_t *record)
 	if (configure(r, record, &config)) {
 		if (!replay_host(r, &host)) {
 			replay_unusable(r, "this machine has no room for the guest's addresses");
-		} else if (!(r->cp = cp_create(&config, &host, err, sizeof(err)))) {
+		} else if (!(r->cp = cp_create(NULL, &config, &host, err, sizeof(err)))) {
 			replay_unusable(r, "%s", err);
 			/* A CP that is refused late has written its record already. */
 			r->matched = 0;

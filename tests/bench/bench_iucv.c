@@ -220,10 +220,10 @@ static void run(uint32_t paths, double seconds)
 	if (allocations < 2)
 		fail("allocations are not counted");
 #endif
-	b.cp = cp_create(&config, &host, err, sizeof(err));
+	b.cp = cp_create(NULL, &config, &host, err, sizeof(err));
 	if (!b.cp)
 		fail(err);
-	b.service = iucv_service_create(b.cp, SERVICE, CP_MAX_PATHS, &ops, &b);
+	b.service = iucv_service_create(cp_system_of(b.cp), SERVICE, CP_MAX_PATHS, &ops, &b);
 	if (!b.service)
 		fail("the service cannot be created");
 	guest_start(&b);

@@ -250,7 +250,7 @@ void world_start(const uint8_t head[WORLD_HEAD])
 	world.config.trace_full = head[0] & 4;
 	if (head[0] & 6)
 		host.trace = host_trace;
-	world.cp = cp_create(&world.config, &host, err, sizeof(err));
+	world.cp = cp_create(NULL, &world.config, &host, err, sizeof(err));
 	if (!world.cp)
 		world_fail("%s", err);
 	model_start(&world.model, world.cpus, world.config.max_messages, directory->statements);

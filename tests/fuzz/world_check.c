@@ -129,7 +129,7 @@ static void check_iucv(const struct iucv *iucv)
 {
 	uint32_t outstanding = 0;
 
-	REQUIRE(iucv->users <= IUCV_MAX_USERS && iucv->user[0] == iucv->guest.user &&
+	REQUIRE(iucv->users <= IUCV_MAX_USERS && iucv->machines <= iucv->users &&
 		!iucv->dispatching);
 	for (unsigned int i = 0; i < iucv->users; i++) {
 		const struct iucv_user *user = iucv->user[i];
@@ -144,7 +144,8 @@ static void check_iucv(const struct iucv *iucv)
 	}
 	REQUIRE(check_messages(iucv) == outstanding);
 	REQUIRE(length(&iucv->free, iucv->messages) + outstanding == iucv->used);
-	check_cpus(&iucv->guest);
+	for (unsigned int i = 0; i < iucv->machines; i++)
+		check_cpus(iucv->user[i]->machine);
 }
 
 static void check_faults(const struct cp *cp)
@@ -167,17 +168,17 @@ static void check_segments(const struct cp *cp)
 	uint64_t low = UINT64_MAX, high = 0;
 
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		const struct dcss *s = &cp->dcss->slot[i];
+		const struct dcss *s = &cp->system->dcss->slot[i];
 
 		if (!s->defined) {
-			REQUIRE(!s->loaded);
+			REQUIRE(s->loaders == 0);
 			continue;
 		}
 		REQUIRE(s->config.ranges >= 1 && s->config.ranges <= CP_MAX_RANGES &&
-			s->users >= s->loaded);
+			s->users >= s->loaders);
 		REQUIRE(s->cls != DCSS_PENDING_PURGE || s->users > 0);
 		REQUIRE(s->cls != DCSS_SKELETON || s->users == 0);
-		if (!s->loaded)
+		if (s->loaders == 0)
 			continue;
 		low = dcss_start(s) < low ? dcss_start(s) : low;
 		high = dcss_end(s) > high ? dcss_end(s) : high;
@@ -238,11 +239,11 @@ static void check_sets(const struct monitor *m)
 
 void check_tables(struct cp *cp, bool deep)
 {
-	check_iucv(cp->iucv);
+	check_iucv(cp->system->iucv);
 	check_faults(cp);
 	check_segments(cp);
 	check_appldata(cp);
-	REQUIRE(!cp->in_record);
+	REQUIRE(!cp->system->in_record);
 	if (deep)
-		check_sets(cp->monitor);
+		check_sets(cp->system->monitor);
 }

@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 	server.ctl = ctl_open(argv[1], err, sizeof(err));
 	if (!server.storage || !server.ctl)
 		return fail(server.storage ? err : "not enough memory");
-	cp = cp_create(&config, &host, err, sizeof(err));
+	cp = cp_create(NULL, &config, &host, err, sizeof(err));
 	if (!cp)
 		return fail(err);
 	cp_config_fini(&config);

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* memfd_create */
 #include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "replay.h"
 #include "zvmlab/state.h"
 
-struct fixture fx;
+static struct fixture machines[FX_MACHINES];
+struct fixture *fx_now = &machines[0];
+static struct cp_system *fx_sys;	/* of several machines, or NULL */
+static struct cp_config fx_sys_config;
+static int fx_segments;			/* its segments' pages */
 bool fx_replay;
 uint32_t fx_messages;
 bool fx_no_external;
@@ -53,11 +59,23 @@ static void storage_free(uint8_t *at)
 	ck_assert_int_eq(munmap(at - CP_PAGE_SIZE, FX_STORAGE + 2 * CP_PAGE_SIZE), 0);
 }
 
+/* What a test has stored into a shared page for another machine is not told to this one. */
+static bool stored_by_test(const struct fixture *f, size_t page)
+{
+	const size_t at = page * CP_PAGE_SIZE;
+	bool stored = f->page[page] == FX_TEST;
+
+	for (size_t i = 0; f->shared && at >= FX_SEGMENT_START && at <= FX_SEGMENT_END &&
+			   i < FX_MACHINES; i++)
+		stored |= machines[i].page[page] == FX_TEST;
+	return stored;
+}
+
 static void check_page(const struct fixture *f, size_t page)
 {
 	const size_t at = page * CP_PAGE_SIZE;
 
-	if (f->page[page] == FX_CP)
+	if (f->page[page] == FX_CP && !stored_by_test(f, page))
 		ck_assert_msg(memcmp(f->told + at, f->storage + at, CP_PAGE_SIZE) == 0,
 			      "CP has not told the port what it has stored into page %zu", page);
 }
@@ -181,11 +199,32 @@ static void fx_event(void *opaque, const struct cp_event *event)
 	f->last[event->kind].value = event->value;
 }
 
-void fx_setup_with(const char *const *options)
+static void configure(struct cp_config *config, const char *const *options)
 {
 	static const char *const defaults[] = {
 		"storage", "0.4M 12M.2M", "segment", "MONDCSS 800-9FF SC RSTD", NULL,
 	};
+	const char *const *lists[] = { defaults, options };
+	char err[256];
+
+	for (int i = 0; i < 2; i++)
+		for (const char *const *o = lists[i]; o && *o; o += 2)
+			ck_assert_msg(cp_config_set(config, o[0], o[1], err, sizeof(err)) == 0,
+				      "%s", err);
+	if (fx_messages > 0)
+		config->max_messages = fx_messages;
+}
+
+/* What the emulator has for its machine. */
+static void start_emulator(void)
+{
+	fx.storage = storage_new();
+	fx.told = storage_new();
+	fx.tod = UINT64_C(0xd000000000000000);
+}
+
+static void create(struct cp_system *system)
+{
 	const struct cp_host host = {
 		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .release = fx_release,
 		.tod = fx_tod, .kick = fx_kick,
@@ -194,31 +233,73 @@ void fx_setup_with(const char *const *options)
 		.external = fx_no_external ? NULL : fx_external,
 		.machine = fx_machine, .trace = fx_trace, .event = fx_event,
 	};
-	const char *const *lists[] = { defaults, options };
 	char err[256];
 
+	fx.cp = cp_create(system, &fx.config, &host, err, sizeof(err));
+	ck_assert_msg(fx.cp != NULL, "%s", err);
+	/* The trace's head is there once for all: tests look at what comes after it. */
+	fx.head = fx.trace;
+	fx.trace = NULL;
+	fx.trace_len = 0;
+}
+
+void fx_setup_with(const char *const *options)
+{
+	fx_use(0);
 	memset(&fx, 0, sizeof(fx));
-	fx.storage = storage_new();
-	fx.told = storage_new();
-	fx.tod = UINT64_C(0xd000000000000000);
+	start_emulator();
 	cp_config_init(&fx.config);
 	if (fx_replay) {
 		fx.recording = tmpfile();
 		ck_assert_ptr_nonnull(fx.recording);
 		fx.config.trace_full = true;
 	}
-	for (int i = 0; i < 2; i++)
-		for (const char *const *o = lists[i]; o && *o; o += 2)
-			ck_assert_msg(cp_config_set(&fx.config, o[0], o[1], err, sizeof(err)) == 0,
-				      "%s", err);
-	if (fx_messages > 0)
-		fx.config.max_messages = fx_messages;
-	fx.cp = cp_create(&fx.config, &host, err, sizeof(err));
-	ck_assert_msg(fx.cp != NULL, "%s", err);
-	/* The trace's head is there once for all: tests look at what comes after it. */
-	fx.head = fx.trace;
-	fx.trace = NULL;
-	fx.trace_len = 0;
+	configure(&fx.config, options);
+	create(NULL);
+}
+
+void fx_use(unsigned int machine)
+{
+	ck_assert_uint_lt(machine, FX_MACHINES);
+	fx_now = &machines[machine];
+}
+
+void fx_system(const char *const *options)
+{
+	char err[256];
+
+	memset(machines, 0, sizeof(machines));
+	cp_config_init(&fx_sys_config);
+	configure(&fx_sys_config, options);
+	fx_segments = memfd_create("segments", MFD_CLOEXEC);
+	ck_assert_int_eq(ftruncate(fx_segments, FX_STORAGE), 0);
+	fx_sys = cp_system_create(&fx_sys_config, err, sizeof(err));
+	ck_assert_msg(fx_sys != NULL, "%s", err);
+}
+
+/* Storage is the machine's own, but for the segments' pages. */
+static void share_segments(void)
+{
+	const size_t len = FX_SEGMENT_END + 1 - FX_SEGMENT_START;
+
+	ck_assert(mmap(fx.storage + FX_SEGMENT_START, len, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_FIXED, fx_segments, FX_SEGMENT_START) != MAP_FAILED);
+	fx.shared = true;
+}
+
+void fx_logon(unsigned int machine, const char *userid, const char *const *options)
+{
+	char err[256];
+
+	fx_use(machine);
+	ck_assert_ptr_null(fx.cp);
+	memset(&fx, 0, sizeof(fx));
+	start_emulator();
+	share_segments();
+	cp_config_init(&fx.config);
+	configure(&fx.config, options);
+	ck_assert_int_eq(cp_config_set(&fx.config, "userid", userid, err, sizeof(err)), 0);
+	create(fx_sys);
 }
 
 void fx_setup(void)
@@ -243,11 +324,9 @@ static void replay_all(FILE *recording)
 	ck_assert_uint_gt(records, 0);
 }
 
-void fx_teardown(void)
+/* Of a machine that is no more. */
+static void end_emulator(void)
 {
-	FILE *recording = fx.recording;
-
-	cp_destroy(fx.cp);
 	cp_config_fini(&fx.config);
 	for (size_t page = 0; page < FX_STORAGE / CP_PAGE_SIZE; page++)
 		check_page(&fx, page);
@@ -256,6 +335,40 @@ void fx_teardown(void)
 	free(fx.trace);
 	free(fx.head);
 	memset(&fx, 0, sizeof(fx));
+}
+
+void fx_logoff(unsigned int machine)
+{
+	struct fixture *before = fx_now;
+
+	fx_use(machine);
+	cp_destroy(fx.cp);
+	end_emulator();
+	fx_now = before;
+}
+
+static void end_system(void)
+{
+	cp_system_destroy(fx_sys);
+	cp_config_fini(&fx_sys_config);
+	fx_sys = NULL;
+	for (fx_now = machines; fx_now < machines + FX_MACHINES; fx_now++)
+		if (fx.cp)
+			end_emulator();
+	fx_use(0);
+	close(fx_segments);
+}
+
+void fx_teardown(void)
+{
+	FILE *recording = fx.recording;
+
+	if (fx_sys) {
+		end_system();
+		return;
+	}
+	cp_destroy(fx.cp);
+	end_emulator();
 	if (recording)
 		replay_all(recording);
 }

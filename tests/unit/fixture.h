@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A CP on a fake emulator, for unit tests: guest storage is an array, the TOD
- * a variable, kicks and events are counted.
+ * a variable, kicks and events are counted.  Or a system of several machines,
+ * of which the functions and fx mean one at a time (fx_use).
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H
@@ -38,6 +39,7 @@ struct fixture {
 	struct cp *cp;
 	struct cp_config config;	/* as given to cp_create */
 	uint8_t *storage;
+	bool shared;			/* the pages from FX_SEGMENT_START on are all machines' */
 	uint8_t *told;			/* what the port has been told of it */
 	uint8_t page[FX_STORAGE / CP_PAGE_SIZE];	/* enum fx_page */
 	uint64_t prefix[CP_MAX_CPUS];
@@ -64,7 +66,8 @@ struct fixture {
 	FILE *recording;		/* all of the trace, to be replayed */
 };
 
-extern struct fixture fx;
+extern struct fixture *fx_now;
+#define fx (*fx_now)
 extern bool fx_replay;
 /* Message blocks of the next CP; 0: as configured.  Many cost time where many CPs are made. */
 extern uint32_t fx_messages;
@@ -76,6 +79,17 @@ void fx_setup(void);
 void fx_teardown(void);
 /* Set up with further options, pairs of key and value ended by NULL. */
 void fx_setup_with(const char *const *options);
+
+/*
+ * A system without machines, instead of fx_setup; then up to FX_MACHINES that log on, with further
+ * options, in any order: @machine is its index.  fx_teardown ends it with those that are left.
+ */
+#define FX_MACHINES 3
+void fx_system(const char *const *options);
+void fx_logon(unsigned int machine, const char *userid, const char *const *options);
+void fx_logoff(unsigned int machine);
+/* From now on, fx and all functions are those of this machine. */
+void fx_use(unsigned int machine);
 
 /* B2F0 on @cpu: GR0 = function, GR1 = address of the parameter list. */
 struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm);

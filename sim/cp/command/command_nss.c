@@ -45,7 +45,7 @@ static unsigned int records(const struct dcss *segment)
 static void show_file(struct cp *cp, const struct dcss *segment)
 {
 	const struct cpcmd_file *file = cpcmd_file(cp, segment->fileid);
-	const struct clock_time t = clock_time(file ? file->tod : cp->ipl_tod);
+	const struct clock_time t = clock_time(file ? file->tod : cp->system->ipl_tod);
 
 	cpcmd_line(cp, "*NSS    %04u NSS  %c  %04u %02u/%02u %02u:%02u:%02u %-8s DCSS     %s",
 		   segment->fileid, (char)segment->cls, records(segment), t.month, t.day, t.hour,

@@ -47,7 +47,7 @@ static int query_userid(struct cpcmd_args *args)
 static int query_cplevel(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
-	const struct clock_time t = clock_time(cp->ipl_tod);
+	const struct clock_time t = clock_time(cp->system->ipl_tod);
 	/* "z/VM    7.3.0   ": the numbers stand behind the eight characters of the name. */
 	const char *level = strlen(cp->config.level) > 8 ? cp->config.level + 8 : "";
 	unsigned int version = 0, release = 0, modification = 0;

@@ -136,7 +136,7 @@ int cpcmd_spool(struct cpcmd_args *args)
 	for (unsigned int i = 0; rc == 0 && i < cp->config.units; i++) {
 		struct cpcmd_args options = *args;
 
-		changed[i] = cp->spool->device[i];
+		changed[i] = cp->unit[i];
 		if (!(units & 1u << i))
 			continue;
 		rc = set_options(&options, &changed[i], spool_unit_queue(cp, i) == SPOOL_RDR);
@@ -145,7 +145,7 @@ int cpcmd_spool(struct cpcmd_args *args)
 	}
 	for (unsigned int i = 0; rc == 0 && i < cp->config.units; i++)
 		if (units & 1u << i)
-			cp->spool->device[i] = changed[i];
+			cp->unit[i] = changed[i];
 	return rc;
 }
 
@@ -198,8 +198,8 @@ static int close_unit(struct cpcmd_args *args, unsigned int unit)
 {
 	struct cp *cp = args->cp;
 	const bool reader = spool_unit_queue(cp, unit) == SPOOL_RDR;
-	const uint16_t slot = cp->spool->device[unit].file;
-	const uint16_t was = slot ? cp->spool->file[slot - 1].id : 0;
+	const uint16_t slot = cp->unit[unit].file;
+	const uint16_t was = slot ? cp->system->spool->file[slot - 1].id : 0;
 	struct spool_close how = { .purge = false };
 	struct close_words words = { 0 };
 	struct spool_file *file;
@@ -216,7 +216,7 @@ static int close_unit(struct cpcmd_args *args, unsigned int unit)
 		show_sent(cp, file, was);
 	if (closed != SPOOL_REFUSED)
 		return 0;
-	to = how.to ? how.to : cp->spool->device[unit].to;
+	to = how.to ? how.to : cp->unit[unit].to;
 	return cpcmd_message(cp, "CLS", CPCMD_TOO_MANY_FILES, 'E',
 			     "User %s spool fileid limit exceeded", to[0] ? to : args->userid);
 }
@@ -244,7 +244,7 @@ static int tag_query(struct cpcmd_args *args)
 		return args->word[0] ? cpcmd_invalid(args, "TAG") : cpcmd_missing(args, "TAG");
 	rc = next_units(args, "TAG", &units);
 	for (unsigned int i = 0; rc == 0 && i < args->cp->config.units; i++) {
-		const char *tag = args->cp->spool->device[i].label.tag;
+		const char *tag = args->cp->unit[i].label.tag;
 
 		if (units & 1u << i)
 			cpcmd_line(args->cp, "%s", tag[0] ? tag : "TAG NOT SET");
@@ -277,8 +277,8 @@ int cpcmd_tag(struct cpcmd_args *args)
 	for (unsigned int i = 0; i < cp->config.units; i++) {
 		if (!(units & 1u << i))
 			continue;
-		strcpy(cp->spool->device[i].label.tag, text);
-		text_printable(cp->spool->device[i].label.tag, strlen(text));
+		strcpy(cp->unit[i].label.tag, text);
+		text_printable(cp->unit[i].label.tag, strlen(text));
 	}
 	return 0;
 }
@@ -288,7 +288,7 @@ static void query_unit(struct cp *cp, unsigned int unit)
 	static const char *const types[] = {
 		[SPOOL_RDR] = "2540", [SPOOL_PUN] = "2540", [SPOOL_PRT] = "1403",
 	};
-	const struct spool_device *d = &cp->spool->device[unit];
+	const struct spool_device *d = &cp->unit[unit];
 	const unsigned int number = cp->config.unit[unit].device;
 	const enum spool_queue queue = spool_unit_queue(cp, unit);
 	const char *cont = d->cont ? "  CONT" : "NOCONT", *hold = d->hold ? "  HOLD" : "NOHOLD";

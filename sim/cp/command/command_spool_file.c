@@ -41,7 +41,7 @@ static bool selects(const struct selection *s, const struct spool_file *file)
 static unsigned int for_each(struct cpcmd_args *args, const struct selection *s, bool open,
 			     file_function *function, void *opaque)
 {
-	struct spool *spool = args->cp->spool;
+	struct spool *spool = args->cp->system->spool;
 	uint16_t line[SPOOL_MAX_FILES];
 	const unsigned int lines = spool->lines;
 	unsigned int count = 0;

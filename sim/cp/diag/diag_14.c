@@ -151,7 +151,7 @@ static int reader(struct cp *cp, const struct cp_insn *insn, unsigned int r3)
 /* The page of the active file that is read next; of the next file if the reader goes on (CONT). */
 static uint8_t *next_page(struct cp *cp, unsigned int unit, uint8_t *cc)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 	struct spool_file *file = spool_select(cp, unit), *kept;
 
 	*cc = 2;
@@ -165,8 +165,8 @@ static uint8_t *next_page(struct cp *cp, unsigned int unit, uint8_t *cc)
 	if (!file || device->page == 0)
 		return NULL;
 	*cc = 0;
-	put_be16(cp->spool->page[device->page - 1] + SPLINK_ID, file->id);
-	return cp->spool->page[device->page - 1];
+	put_be16(cp->system->spool->page[device->page - 1] + SPLINK_ID, file->id);
+	return cp->system->spool->page[device->page - 1];
 }
 
 static struct cp_result read(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
@@ -198,8 +198,8 @@ static struct cp_result read(struct cp *cp, const struct cp_insn *insn, unsigned
 		copy[fault.offset % sizeof(copy)] ^= (uint8_t)fault.value;
 	pgm = storage_write(cp, (int)insn->cpu, addr, copy, sizeof(copy));
 	assert(pgm == 0);
-	device = &cp->spool->device[unit];
-	device->page = cp->spool->next[device->page - 1];
+	device = &cp->unit[unit];
+	device->page = cp->system->spool->next[device->page - 1];
 	device->at = 0;
 	device->seen = 0;
 	return cp_cc(0);
@@ -211,6 +211,7 @@ static struct cp_result position(struct cp *cp, const struct cp_insn *insn, unsi
 {
 	const struct fault_action fault = fault_of_guest(cp, FAULT_DIAG14_POSITION, "");
 	const uint32_t number = (uint32_t)insn->gr[r1];
+	const struct spool *spool = cp->system->spool;
 	struct spool_device *device;
 	struct cp_result instead;
 	uint16_t page;
@@ -221,10 +222,10 @@ static struct cp_result position(struct cp *cp, const struct cp_insn *insn, unsi
 	unit = reader(cp, insn, r3);
 	if (unit < 0)
 		return cp_cc(2);
-	device = &cp->spool->device[unit];
+	device = &cp->unit[unit];
 	if (device->file == 0)
 		return cp_cc(2);
-	page = number == 0 ? 0 : spool_page_at(cp->spool, &cp->spool->file[device->file - 1],
+	page = number == 0 ? 0 : spool_page_at(spool, &spool->file[device->file - 1],
 					       number - 1);
 	if (page == 0)
 		return cp_cc(3);

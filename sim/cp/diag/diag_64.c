@@ -105,7 +105,7 @@ static void spoil(struct cp *cp, const struct dcss *segment)
 	const uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
 	uint8_t *byte;
 
-	assert(segment->defined && !segment->loaded);
+	assert(segment->defined && !dcss_loaded(cp, segment));
 	if (action.kind != FAULT_CORRUPT)
 		return;
 	/* NULL: between two ranges, or in the guest's own storage. */
@@ -129,17 +129,17 @@ static struct cp_result load(struct cp *cp, struct request *request)
 		return refuse(request, DCSS_RC_NOT_FOUND);
 	if (!fits(request, segment))
 		return refuse(request, DCSS_RC_BAD_SUBCODE);
-	if (segment->loaded)
+	if (dcss_loaded(cp, segment))
 		rc = segment->exclusive == request->exclusive ? 0 : DCSS_RC_IN_USE;
 	else
 		rc = dcss_load_refused(cp, segment, request->exclusive);
 	if (rc != 0)
 		return refuse(request, rc);
-	if (!segment->loaded && !dropped(request)) {
+	if (!dcss_loaded(cp, segment) && !dropped(request)) {
 		spoil(cp, segment);
 		dcss_load(cp, segment, request->exclusive);
 	}
-	assert(segment->loaded || dropped(request));
+	assert(dcss_loaded(cp, segment) || dropped(request));
 	answer(request, segment);
 	return cp_cc(dcss_in_storage(cp, segment) ? 1 : 0);
 }
@@ -153,11 +153,11 @@ static struct cp_result purge(struct cp *cp, struct request *request)
 		return result;
 	if (!segment)
 		return refuse(request, DCSS_RC_NOT_FOUND);
-	if (!segment->loaded)
+	if (!dcss_loaded(cp, segment))
 		return cp_cc(1);
 	if (!dropped(request))
 		dcss_unload(cp, segment);
-	assert(segment->loaded == dropped(request));
+	assert(dcss_loaded(cp, segment) == dropped(request));
 	return cp_cc(0);
 }
 
@@ -174,7 +174,7 @@ static struct cp_result findseg(struct cp *cp, struct request *request)
 		return refuse(request, DCSS_RC_BAD_SUBCODE);
 	if (!dropped(request))
 		answer(request, segment);
-	return cp_cc(segment->loaded ? 0 : 1);
+	return cp_cc(dcss_loaded(cp, segment) ? 0 : 1);
 }
 
 static void put_address(uint8_t **at, bool wide, uint64_t value)
@@ -225,7 +225,7 @@ static struct cp_result segext_answer(struct cp *cp, const struct request *reque
 	if (pgm == 0)
 		pgm = storage_write(cp, cpu, diag_address(request->insn, request->rx) + QIN_RC,
 				    &rc, 1);
-	return pgm != 0 ? cp_program(pgm) : cp_cc(segment->loaded ? 0 : 1);
+	return pgm != 0 ? cp_program(pgm) : cp_cc(dcss_loaded(cp, segment) ? 0 : 1);
 }
 
 static struct cp_result segext(struct cp *cp, struct request *request)
@@ -255,7 +255,7 @@ static struct cp_result segext(struct cp *cp, struct request *request)
 	else if (qin[QIN_OPCODE] != FINDSEGA || !fits(request, segment))
 		rc = DCSS_RC_BAD_SUBCODE;
 	if (rc == 0 && dropped(request))
-		return cp_cc(segment->loaded ? 0 : 1);
+		return cp_cc(dcss_loaded(cp, segment) ? 0 : 1);
 	if (rc == 0)
 		return segext_answer(cp, request, qin, segment);
 	pgm = storage_write(cp, cpu, addr + QIN_RC, &rc, 1);

@@ -55,20 +55,20 @@ struct fault {
 	uint64_t reached[FAULT_POINTS];
 };
 
-static int fault_init(struct cp *cp, char *err, size_t errlen)
+static int fault_init(struct cp_system *system, char *err, size_t errlen)
 {
-	cp->fault = calloc(1, sizeof(*cp->fault));
-	if (!cp->fault) {
+	system->fault = calloc(1, sizeof(*system->fault));
+	if (!system->fault) {
 		snprintf(err, errlen, "not enough memory for the fault rules");
 		return -1;
 	}
 	return 0;
 }
 
-static void fault_fini(struct cp *cp)
+static void fault_fini(struct cp_system *system)
 {
-	free(cp->fault);
-	cp->fault = NULL;
+	free(system->fault);
+	system->fault = NULL;
 }
 
 uint32_t fault_number(const struct fault_rule *rule, enum fault_field field)
@@ -251,7 +251,7 @@ static bool rule_allowed(const struct fault_rule *rule, char *err, size_t errlen
 
 static int arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
 {
-	struct fault *fault = cp->fault;
+	struct fault *fault = cp->system->fault;
 
 	if (!rule_allowed(rule, err, errlen))
 		return -1;
@@ -323,7 +323,7 @@ int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t er
 
 int fault_disarm(struct cp *cp, int id)
 {
-	struct fault *fault = cp->fault;
+	struct fault *fault = cp->system->fault;
 	uint32_t kept = 0;
 	int gone;
 
@@ -341,16 +341,16 @@ int fault_disarm(struct cp *cp, int id)
 
 bool fault_status(const struct cp *cp, unsigned int index, struct fault_status *out)
 {
-	if (index >= cp->fault->count)
+	if (index >= cp->system->fault->count)
 		return false;
-	*out = cp->fault->armed[index];
+	*out = cp->system->fault->armed[index];
 	return true;
 }
 
 uint64_t fault_reached(const struct cp *cp, enum fault_point point)
 {
 	assert((unsigned int)point < FAULT_POINTS);
-	return cp->fault->reached[point];
+	return cp->system->fault->reached[point];
 }
 
 /* Names of rules come from outside, in any case; those of calls are CP's. */
@@ -422,7 +422,7 @@ static void report(struct cp *cp, const struct fault_status *status, const struc
 struct fault_action fault_check(struct cp *cp, enum fault_point point,
 				const struct fault_call *call)
 {
-	struct fault *fault = cp->fault;
+	struct fault *fault = cp->system->fault;
 	const bool agent = cp_is_agent(call->name) || cp_is_agent(call->user);
 	struct fault_status *due = NULL;
 
@@ -492,7 +492,7 @@ static void state_rule(struct state *s, struct fault_rule *rule)
 
 static void fault_state(struct cp *cp, struct state *s)
 {
-	struct fault fresh = *cp->fault;
+	struct fault fresh = *cp->system->fault;
 	uint32_t points = FAULT_POINTS;
 
 	_Static_assert(FAULT_POINTS <= UINT8_MAX, "a point is saved in one byte");
@@ -516,12 +516,12 @@ static void fault_state(struct cp *cp, struct state *s)
 		state_u32(s, &status->fired);
 	}
 	if (!s->failed)
-		*cp->fault = fresh;
+		*cp->system->fault = fresh;
 }
 
 const struct cp_part fault_part = {
-	.init = fault_init,
-	.fini = fault_fini,
-	.state = fault_state,
+	.init_system = fault_init,
+	.fini_system = fault_fini,
+	.state_system = fault_state,
 	.trace_rule = fault_trace_rule,
 };

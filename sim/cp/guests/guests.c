@@ -35,9 +35,9 @@ struct guests {
 
 static struct described *find(const struct cp *cp, const char *name)
 {
-	for (uint32_t i = 0; i < cp->guests->count; i++)
-		if (strcmp(cp->guests->guest[i].data.name, name) == 0)
-			return &cp->guests->guest[i];
+	for (uint32_t i = 0; i < cp->system->guests->count; i++)
+		if (strcmp(cp->system->guests->guest[i].data.name, name) == 0)
+			return &cp->system->guests->guest[i];
 	return NULL;
 }
 
@@ -57,14 +57,14 @@ void guests_log_on(struct cp *cp, const char *name)
 {
 	struct described *guest = find(cp, name);
 
-	assert(guest && guest->off && (cp->in_record || !cp->host.trace));
+	assert(guest && guest->off && (cp->system->in_record || !cp->host.trace));
 	guest->off = false;
 	guest->since = cp_tod(cp);
 }
 
 const char *guests_name(const struct cp *cp, unsigned int index)
 {
-	return index < cp->guests->count ? cp->guests->guest[index].data.name : NULL;
+	return index < cp->system->guests->count ? cp->system->guests->guest[index].data.name : NULL;
 }
 
 static bool data_valid(const struct guest_data *data, uint32_t cpu_percent)
@@ -99,7 +99,7 @@ static bool may_be_described(const struct cp *cp, const struct guest_description
 			 "there are more operating ones than CPUs", name, CP_MAX_CPUS);
 		return false;
 	}
-	if (find(cp, name) || cp->guests->count < GUESTS_MAX)
+	if (find(cp, name) || cp->system->guests->count < GUESTS_MAX)
 		return true;
 	snprintf(err, errlen, "%u guests are described, which is the limit; forget one first",
 		 GUESTS_MAX);
@@ -142,7 +142,7 @@ int guests_describe(struct cp *cp, const struct guest_description *d, char *err,
 		    .logged_off = d->logged_off);
 	guest = find(cp, d->name);
 	if (!guest)
-		guest = &cp->guests->guest[cp->guests->count++];
+		guest = &cp->system->guests->guest[cp->system->guests->count++];
 	*guest = (struct described){
 		.data = data, .cpu_percent = d->cpu_percent, .since = cp_tod(cp),
 		.off = d->logged_off,
@@ -158,9 +158,9 @@ bool guests_forget(struct cp *cp, const char *name)
 	if (!guest)
 		return false;
 	TRACE_INPUT(cp, guest_forget, .user = name);
-	end = cp->guests->guest + cp->guests->count;
+	end = cp->system->guests->guest + cp->system->guests->count;
 	memmove(guest, guest + 1, (size_t)(end - guest - 1) * sizeof(*guest));
-	cp->guests->count--;
+	cp->system->guests->count--;
 	trace_end(cp);
 	return true;
 }
@@ -220,24 +220,24 @@ void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), voi
 	}
 	if (!operator_seen)
 		each(opaque, CP_OPERATOR_ID);
-	for (uint32_t i = 0; i < cp->guests->count; i++)
-		if (!cp->guests->guest[i].off)
-			each(opaque, cp->guests->guest[i].data.name);
+	for (uint32_t i = 0; i < cp->system->guests->count; i++)
+		if (!cp->system->guests->guest[i].off)
+			each(opaque, cp->system->guests->guest[i].data.name);
 }
 
-static int guests_init(struct cp *cp, char *err, size_t errlen)
+static int guests_init(struct cp_system *system, char *err, size_t errlen)
 {
-	cp->guests = calloc(1, sizeof(*cp->guests));
-	if (cp->guests)
+	system->guests = calloc(1, sizeof(*system->guests));
+	if (system->guests)
 		return 0;
 	snprintf(err, errlen, "not enough memory for the guests that may be described");
 	return -1;
 }
 
-static void guests_fini(struct cp *cp)
+static void guests_fini(struct cp_system *system)
 {
-	free(cp->guests);
-	cp->guests = NULL;
+	free(system->guests);
+	system->guests = NULL;
 }
 
 static void data_state(struct state *s, struct guest_data *data)
@@ -264,7 +264,7 @@ static void data_state(struct state *s, struct guest_data *data)
 
 static void guests_state(struct cp *cp, struct state *s)
 {
-	struct guests fresh = *cp->guests;
+	struct guests fresh = *cp->system->guests;
 
 	state_tag(s, "GUES");
 	state_u32(s, &fresh.count);
@@ -282,12 +282,12 @@ static void guests_state(struct cp *cp, struct state *s)
 			state_require(s, strcmp(guest->data.name, fresh.guest[j].data.name) != 0);
 	}
 	if (!s->failed)
-		*cp->guests = fresh;
+		*cp->system->guests = fresh;
 }
 
 const struct cp_part guests_part = {
 	.logged_on = guests_described,
-	.init = guests_init,
-	.fini = guests_fini,
-	.state = guests_state,
+	.init_system = guests_init,
+	.fini_system = guests_fini,
+	.state_system = guests_state,
 };

@@ -200,8 +200,8 @@ static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
 static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_function function,
 					struct iucv_parm *parm)
 {
-	const struct iucv_machine *machine = &cp->iucv->guest;
-	struct iucv_caller by = { cp->iucv, machine->user, cpu, IUCV_MAX_MSGLIM };
+	const struct iucv_machine *machine = cp->iucv;
+	struct iucv_caller by = { cp->system->iucv, machine->user, cpu, IUCV_MAX_MSGLIM };
 	struct iucv_path *path = names_path(function, parm) ?
 					 iucv_path_find(machine->user, parm->path) : NULL;
 	struct fault_action action = fault_for(cp, function, parm, path);
@@ -224,12 +224,12 @@ static struct cp_result query(struct cp *cp, const struct cp_insn *insn)
 {
 	struct iucv_parm parm = { 0 };
 	struct fault_action action = fault_for(cp, IUCV_QUERY, &parm, NULL);
-	struct iucv_caller by = { .iucv = cp->iucv, .limit = UINT16_MAX };
+	struct iucv_caller by = { .iucv = cp->system->iucv, .limit = UINT16_MAX };
 	struct iucv_result result;
 
 	if (!fault_instead(&by, NULL, &action, &result)) {
 		insn->gr[0] = IUCV_EVENT_SIZE;
-		insn->gr[1] = cp->iucv->guest.user->max_paths;
+		insn->gr[1] = cp->iucv->user->max_paths;
 		if (action.kind == FAULT_LIMIT && by.limit < insn->gr[1])
 			insn->gr[1] = by.limit;
 		trace_number(cp, "max_paths", insn->gr[1]);
@@ -282,7 +282,7 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn)
 	struct cp_result result;
 
 	/* An entry point is not called from within another one. */
-	assert(insn->cpu < cp->config.cpus && !cp->in_record);
+	assert(insn->cpu < cp->config.cpus && !cp->system->in_record);
 	assert(insn->amode == 24 || insn->amode == 31 || insn->amode == 64);
 	TRACE_INPUT_AS(cp, iucv, name, .cpu = insn->cpu, .gr0 = insn->gr[0], .gr1 = insn->gr[1],
 		       .amode = insn->amode, .problem = insn->problem);
@@ -315,7 +315,7 @@ static void trace_parm(struct cp *cp, const struct iucv_user *user, enum iucv_fu
 		       .rmmsg = { parm->rmmsg, sizeof(parm->rmmsg) }, .mask = parm->mask,
 		       .buffer = gives_data(function) ? given : (struct input_bytes){ .at = NULL },
 		       .length = parm->buffer.len, .answer = parm->answer.len,
-		       .nested = cp->iucv->dispatching);
+		       .nested = cp->system->iucv->dispatching);
 }
 
 /* Trace the results in the list. */
@@ -343,7 +343,7 @@ static void trace_results(struct cp *cp, enum iucv_function function, const stru
 struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_function function,
 			     struct iucv_parm *parm)
 {
-	const struct iucv_caller by = { cp->iucv, user, CP_ABSOLUTE, IUCV_MAX_MSGLIM };
+	const struct iucv_caller by = { cp->system->iucv, user, CP_ABSOLUTE, IUCV_MAX_MSGLIM };
 	bool outside = !iucv_user_is_own(user);
 	struct iucv_result result;
 

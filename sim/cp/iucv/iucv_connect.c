@@ -46,16 +46,20 @@ static const struct cp_iucv_statement *statement(const struct cp_config *config,
 	return NULL;
 }
 
-/* The directory statement that allows the machine to connect to @name, or NULL. */
-static const struct cp_iucv_statement *authority(const struct iucv_caller *by, const char *name)
+/*
+ * The directory statement that allows the machine to connect to @name, or NULL.  @target: the
+ * user of that name, if it has one of IUCV; a machine may allow all others to connect to it.
+ */
+static const struct cp_iucv_statement *authority(const struct iucv_caller *by, const char *name,
+						 const struct iucv_user *target)
 {
 	const struct cp_config *config = &by->user->machine->cp->config;
 	const struct cp_iucv_statement *found = statement(config, name);
 
 	if (!found && name[0] != '*') {
 		found = statement(config, "ANY");
-		if (!found && strcmp(name, by->user->name) == 0)
-			found = statement(config, "ALLOW");
+		if (!found && target && iucv_is_machine(target))
+			found = statement(&target->machine->cp->config, "ALLOW");
 	}
 	return found;
 }
@@ -72,6 +76,13 @@ static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 	return (uint16_t)smaller(limit, larger(by->limit, 1));
 }
 
+/* Is somebody of that name logged on who has no user of IUCV?  What a peer does not know is not. */
+static bool logged_on(const struct iucv_user *by, const char *name)
+{
+	return by->home && !cp_machine_of(by->home->system, name) &&
+	       parts_logged_on(by->home, name);
+}
+
 /* CONNECT: who is meant, and may it be? */
 static struct iucv_result find_target(const struct iucv_caller *by, const struct iucv_parm *parm,
 				      struct iucv_user **target,
@@ -80,14 +91,14 @@ static struct iucv_result find_target(const struct iucv_caller *by, const struct
 	bool service = parm->vmid[0] == '*';
 
 	*found = NULL;
-	*target = iucv_user_find(by->iucv->cp, parm->vmid);
-	if (!*target && (service || !parts_logged_on(by->iucv->cp, parm->vmid)))
+	*target = iucv_user_known(by->iucv, by->user, parm->vmid);
+	if (!*target && (service || !logged_on(by->user, parm->vmid)))
 		return iucv_error(service ? IUCV_INVALID_SERVICE : IUCV_NOT_LOGGED_ON);
 	if (parm->target[0] && !(parm->flags & IPLOCAL))
 		return iucv_error(service ? IUCV_NOT_FOR_SERVICE : IUCV_NOT_LOGGED_ON);
 	/* Whatever its directory says: without the harness' user there is no guest to test. */
 	if (iucv_is_machine(by->user) && !cp_is_agent(parm->vmid)) {
-		*found = authority(by, parm->vmid);
+		*found = authority(by, parm->vmid, *target);
 		if (!*found)
 			return iucv_error(IUCV_NOT_AUTHORISED);
 		if (parm->flags & IPPRTY && !(*found)->priority)

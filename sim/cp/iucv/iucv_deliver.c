@@ -12,19 +12,19 @@
 bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
-	return cp->iucv->guest.user->ready & cp->iucv->guest.cpu[cpu].types;
+	return cp->iucv->user->ready & cp->iucv->cpu[cpu].types;
 }
 
 bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 {
-	struct iucv_machine *machine = &cp->iucv->guest;
+	struct iucv_machine *machine = cp->iucv;
 	struct iucv_cpu *taker = &machine->cpu[cpu];
 	struct iucv_node *node;
 	struct iucv_event event;
 	uint8_t image[IUCV_EVENT_SIZE];
 	uint16_t pgm;
 
-	assert(cpu < cp->config.cpus && !cp->in_record);
+	assert(cpu < cp->config.cpus && !cp->system->in_record);
 	node = iucv_event_first(machine->user, taker->types);
 	if (!node)
 		return false;
@@ -101,7 +101,7 @@ static void deliver(struct cp *cp, struct iucv_user *user)
 	iucv_event_consume(user, node);
 	/* What has been held back may have come out and taken a turn already. */
 	if (user->ready && !user->turn.list)
-		iucv_append(&cp->iucv->turns, &user->turn);
+		iucv_append(&cp->system->iucv->turns, &user->turn);
 	if (traced)
 		trace_event(cp, user, &event);
 	if (traced && !own)
@@ -115,23 +115,26 @@ static void deliver(struct cp *cp, struct iucv_user *user)
 
 void iucv_dispatch(struct cp *cp)
 {
-	struct iucv *iucv = cp->iucv;
+	struct iucv *iucv = cp->system->iucv;
 
 	if (iucv->dispatching)
 		return;
 	iucv->dispatching = true;
 	for (unsigned int n = 0; n < IUCV_DISPATCH_MAX && iucv->turns.first; n++) {
 		struct iucv_link *turn = iucv->turns.first;
+		struct iucv_user *user;
 
 		iucv_unlink(turn);
-		deliver(cp, iucv_container(turn, struct iucv_user, turn));
+		user = iucv_container(turn, struct iucv_user, turn);
+		/* Services act in the record of whoever has called. */
+		deliver(user->home ? user->home : cp, user);
 	}
 	iucv->dispatching = false;
 }
 
 void iucv_dispatch_rest(struct cp *cp)
 {
-	if (!cp->iucv->turns.first || cp->iucv->dispatching)
+	if (!cp->system->iucv->turns.first || cp->system->iucv->dispatching)
 		return;
 	TRACE_INPUT(cp, dispatch);
 	trace_end(cp);

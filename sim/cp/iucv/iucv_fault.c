@@ -32,7 +32,7 @@ static struct fault_action action_for(const struct iucv_path *path, enum iucv_ty
 		.type = guest ? (uint8_t)type : 0,
 	};
 
-	return fault_check(user->iucv->cp, guest ? FAULT_INTERRUPT : point_of(type), &call);
+	return fault_check(user->home, guest ? FAULT_INTERRUPT : point_of(type), &call);
 }
 
 struct iucv_verdict iucv_event_verdict(const struct iucv_path *path, enum iucv_type type)
@@ -67,7 +67,7 @@ struct iucv_verdict iucv_event_verdict(const struct iucv_path *path, enum iucv_t
 
 bool iucv_message_hold(struct cp *cp, uint32_t msgid, uint32_t further)
 {
-	struct iucv_message *m = iucv_message_find(cp->iucv, msgid);
+	struct iucv_message *m = iucv_message_find(cp->system->iucv, msgid);
 	struct iucv_user *user;
 
 	/* A fault of the interruption itself has gone before. */

@@ -12,10 +12,16 @@
 
 #define NO_USER 0xffff
 
-/* Not a cause, not an effect: the state of a CP whose guest has just been created. */
+/* A single machine's users need not say whose peers they are. */
+static bool many(const struct iucv *iucv)
+{
+	return iucv->machines != 1;
+}
+
+/* Not a cause, not an effect: the state of a CP whose machines have just been created. */
 static void forget(struct iucv *iucv)
 {
-	assert(iucv->used <= iucv->messages && iucv->users > 0);
+	assert(iucv->used <= iucv->messages);
 	for (uint32_t i = 0; i < iucv->used; i++) {
 		for (int j = 0; j < 2; j++)
 			free(iucv->message[i].owned[j]);
@@ -42,26 +48,29 @@ static void forget(struct iucv *iucv)
 		user->turn.list = NULL;
 		user->waiting = user->ready = 0;
 		iucv_user_clear(user);
+		for (unsigned int cpu = 0; user->machine && cpu < user->home->config.cpus; cpu++)
+			iucv_cpu_clear(user->machine, cpu);
 	}
-	for (unsigned int cpu = 0; cpu < iucv->guest.cp->config.cpus; cpu++)
-		iucv_cpu_clear(&iucv->guest, cpu);
 }
 
-/* The user of an entry of the image: one that is there, or a new one. */
-static struct iucv_user *user_for(struct iucv *iucv, const char *name, uint32_t max_paths)
+/* The user of an entry of the image: one that is there, or a new one.  @home: NULL: a service. */
+static struct iucv_user *user_for(struct iucv *iucv, const char *name, uint32_t max_paths,
+				  struct cp *home)
 {
-	struct iucv_user *user = iucv_user_find(iucv->cp, name);
+	struct iucv_user *user = iucv_user_known(iucv, home ? home->iucv->user : NULL, name);
 
 	if (user)
-		return user->max_paths == max_paths ? user : NULL;
-	if (!name[0] || max_paths == 0 || max_paths > CP_MAX_PATHS ||
+		return user->max_paths == max_paths && (user->home == home || !many(iucv)) ?
+		       user : NULL;
+	if (!name[0] || max_paths == 0 || max_paths > CP_MAX_PATHS || !home ||
 	    iucv->users >= IUCV_MAX_USERS)
 		return NULL;
 	user = iucv_user_new(iucv, name, max_paths);
 	if (user) {
 		/* In the table at once: whoever fails frees what is in it. */
 		user->loaded = true;
-		iucv->user[iucv->users++] = user;
+		user->home = home;
+		iucv_user_enter(user, iucv->users);
 	}
 	return user;
 }
@@ -76,6 +85,19 @@ static unsigned int index_in(struct iucv_user *const *table, unsigned int count,
 	return i;
 }
 
+/* The machine that a user belongs to, by its place; of a service none. */
+static void home_state(struct iucv *iucv, struct state *s, struct cp **home)
+{
+	uint16_t place = 0;
+
+	while (!s->loading && place < iucv->machines && iucv->user[place]->home != *home)
+		place++;
+	state_u16(s, &place);
+	state_require(s, place <= iucv->machines);
+	if (s->loading && !s->failed)
+		*home = place < iucv->machines ? iucv->user[place]->home : NULL;
+}
+
 /* Users come in the image's order, those it does not know after them. */
 static void load_users(struct iucv *iucv, struct state *s, unsigned int count)
 {
@@ -85,11 +107,16 @@ static void load_users(struct iucv *iucv, struct state *s, unsigned int count)
 	uint32_t max_paths;
 
 	for (unsigned int i = 0; i < count && !s->failed; i++) {
+		struct cp *home = many(iucv) ? NULL : iucv->system->machine[0];
+
 		state_name(s, name);
 		state_u32(s, &max_paths);
-		user = s->failed ? NULL : user_for(iucv, name, max_paths);
+		if (many(iucv))
+			home_state(iucv, s, &home);
+		user = s->failed ? NULL : user_for(iucv, name, max_paths, home);
 		state_require(s, user && index_in(table, users, user) == users &&
-					 (i == 0) == iucv_is_machine(user));
+					 (i < iucv->machines) == iucv_is_machine(user) &&
+					 (i >= iucv->machines || user == iucv->user[i]));
 		table[users++] = user;
 	}
 	if (s->failed)
@@ -106,7 +133,7 @@ static void users_state(struct iucv *iucv, struct state *s)
 	uint16_t count = (uint16_t)iucv->users;
 
 	state_u16(s, &count);
-	state_require(s, count >= 1 && count <= IUCV_MAX_USERS);
+	state_require(s, count >= iucv->machines && count <= IUCV_MAX_USERS);
 	iucv->in_image = count;
 	if (s->loading) {
 		load_users(iucv, s, count);
@@ -115,6 +142,8 @@ static void users_state(struct iucv *iucv, struct state *s)
 	for (unsigned int i = 0; i < count; i++) {
 		state_name(s, iucv->user[i]->name);
 		state_u32(s, &iucv->user[i]->max_paths);
+		if (many(iucv))
+			home_state(iucv, s, &iucv->user[i]->home);
 	}
 }
 
@@ -251,22 +280,22 @@ static void load_failed(struct iucv *iucv)
 		else
 			iucv->user[users++] = iucv->user[i];
 	}
-	/* The guest and the services were there before. */
+	/* Machines and services were there before. */
 	assert(users > 0);
 	iucv->users = users;
 }
 
 static void load_done(struct iucv *iucv)
 {
-	for (unsigned int i = 1; i < iucv->users; i++) {
+	for (unsigned int i = 0; i < iucv->users; i++) {
 		struct iucv_user *user = iucv->user[i];
 
 		if (user->ops && user->ready)
 			iucv_append(&iucv->turns, &user->turn);
+		for (unsigned int cpu = 0; user->machine && cpu < user->home->config.cpus; cpu++)
+			iucv_cpu_changed(user->machine, cpu);
 	}
 	assert(iucv->used <= iucv->messages);
-	for (unsigned int cpu = 0; cpu < iucv->guest.cp->config.cpus; cpu++)
-		iucv_cpu_changed(&iucv->guest, cpu);
 }
 
 /*
@@ -307,15 +336,21 @@ static bool ends_agree(const struct iucv_message *m)
 	return from->state == IUCV_PATH_OPEN && m->to == from->partner;
 }
 
-static bool fields_agree(const struct iucv_message *m, unsigned int cpus)
+/* Areas of a machine are in its storage, by the prefix of a CPU; those of others on the host. */
+static bool places_agree(const struct iucv_message *m)
 {
-	bool guest = iucv_is_machine(m->from->user);
+	const struct iucv_user *user = m->from->user;
 
-	if (m->flags & ~(IPRMDATA | IPPRTY | IPNORPY))
-		return false;
-	if (guest && (m->cpu < 0 || m->buffer.host || m->answer.host))
-		return false;
-	if (m->cpu < CP_ABSOLUTE || m->cpu >= (int)cpus)
+	if (iucv_is_machine(user))
+		return m->cpu >= 0 && m->cpu < (int)user->home->config.cpus && !m->buffer.host &&
+		       !m->answer.host;
+	return m->cpu == CP_ABSOLUTE && (m->buffer.host || m->buffer.len == 0) &&
+	       (m->answer.host || m->answer.len == 0);
+}
+
+static bool fields_agree(const struct iucv_message *m)
+{
+	if (m->flags & ~(IPRMDATA | IPPRTY | IPNORPY) || !places_agree(m))
 		return false;
 	return m->received <= m->buffer.len || m->state == IUCV_MSG_PURGED;
 }
@@ -341,8 +376,7 @@ static void block_state(struct iucv *iucv, struct state *s, struct iucv_message 
 	area_state(s, &m->buffer, &m->owned[0],
 		   m->state == IUCV_MSG_SENT || m->state == IUCV_MSG_PARTIAL);
 	area_state(s, &m->answer, &m->owned[1], m->state == IUCV_MSG_DONE);
-	state_require(s, s->failed || (ends_agree(m) &&
-				       fields_agree(m, iucv->guest.cp->config.cpus)));
+	state_require(s, s->failed || (ends_agree(m) && fields_agree(m)));
 	if (!s->loading || s->failed)
 		return;
 	assert(m->from && m->state != IUCV_MSG_FREE);
@@ -599,7 +633,7 @@ static void queues_state(struct iucv *iucv, struct state *s)
 
 static void iucv_state(struct cp *cp, struct state *s)
 {
-	struct iucv *iucv = cp->iucv;
+	struct iucv *iucv = cp->system->iucv;
 
 	assert(!iucv->dispatching);
 	if (s->loading)
@@ -607,8 +641,8 @@ static void iucv_state(struct cp *cp, struct state *s)
 	state_tag(s, "IUCV");
 	state_u64(s, &iucv->seq);
 	users_state(iucv, s);
-	if (!s->failed)
-		cpus_state(&iucv->guest, s);
+	for (unsigned int i = 0; i < iucv->machines && !s->failed; i++)
+		cpus_state(iucv->user[i]->machine, s);
 	paths_state(iucv, s);
 	if (!s->failed)
 		messages_state(iucv, s);
@@ -622,40 +656,23 @@ static void iucv_state(struct cp *cp, struct state *s)
 		load_done(iucv);
 }
 
-static void iucv_fini(struct cp *cp)
+static void iucv_fini_system(struct cp_system *system)
 {
-	struct iucv *iucv = cp->iucv;
+	struct iucv *iucv = system->iucv;
 
 	if (!iucv)
 		return;
-	if (iucv->users > 0)
-		forget(iucv);
-	else
-		iucv_user_free(iucv->guest.user);
+	forget(iucv);
 	for (unsigned int i = 0; i < iucv->users; i++)
 		iucv_user_free(iucv->user[i]);
 	free(iucv->message);
 	free(iucv);
-	cp->iucv = NULL;
+	system->iucv = NULL;
 }
 
-/* OPTION MAXCONN, and one id for the harness. */
-static void machine_init(struct iucv_machine *machine, struct cp *cp)
+static int iucv_init_system(struct cp_system *system, char *err, size_t errlen)
 {
-	const struct cp_config *config = &cp->config;
-	const uint32_t ids = (uint32_t)smaller(config->max_paths + 1u, CP_MAX_PATHS);
-	struct iucv_user *user = iucv_user_new(cp->iucv, config->userid, ids);
-
-	*machine = (struct iucv_machine){ .cp = cp, .user = user };
-	if (!user)
-		return;
-	user->machine = machine;
-	user->limit = config->max_paths;
-}
-
-static int iucv_init(struct cp *cp, char *err, size_t errlen)
-{
-	uint32_t messages = cp->config.max_messages;
+	uint32_t messages = system->config.max_messages;
 	struct iucv *iucv;
 
 	if (messages == 0 || messages > IUCV_MESSAGES_MAX) {
@@ -664,25 +681,96 @@ static int iucv_init(struct cp *cp, char *err, size_t errlen)
 		return -1;
 	}
 	iucv = calloc(1, sizeof(*iucv));
-	cp->iucv = iucv;
-	if (iucv) {
-		iucv->cp = cp;
-		iucv->messages = messages;
+	if (iucv)
 		iucv->message = calloc(messages, sizeof(*iucv->message));
-		machine_init(&iucv->guest, cp);
-	}
-	if (!iucv || !iucv->message || !iucv->guest.user) {
-		snprintf(err, errlen, "not enough memory for %u IUCV paths and %u messages",
-			 cp->config.max_paths, messages);
-		iucv_fini(cp);
+	if (!iucv || !iucv->message) {
+		snprintf(err, errlen, "not enough memory for %u IUCV messages", messages);
+		free(iucv);
 		return -1;
 	}
+	iucv->system = system;
+	iucv->messages = messages;
 	while (1u << iucv->index_bits < messages)
 		iucv->index_bits++;
-	assert(iucv->users == 0 && iucv->index_bits < 32);
-	iucv->user[iucv->users++] = iucv->guest.user;
+	assert(iucv->index_bits < 32);
+	system->iucv = iucv;
 	forget(iucv);
 	return 0;
+}
+
+static bool name_taken(const struct iucv *iucv, const char *name)
+{
+	for (unsigned int i = 0; i < iucv->users; i++)
+		if (strcmp(iucv->user[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* OPTION MAXCONN, and one id for the harness. */
+static struct iucv_machine *machine_new(struct cp *cp)
+{
+	const struct cp_config *config = &cp->config;
+	const uint32_t ids = (uint32_t)smaller(config->max_paths + 1u, CP_MAX_PATHS);
+	struct iucv_machine *machine = calloc(1, sizeof(*machine));
+
+	if (!machine)
+		return NULL;
+	machine->cp = cp;
+	machine->user = iucv_user_new(cp->system->iucv, config->userid, ids);
+	if (!machine->user) {
+		free(machine);
+		return NULL;
+	}
+	machine->user->machine = machine;
+	machine->user->home = cp;
+	machine->user->limit = config->max_paths;
+	return machine;
+}
+
+static int iucv_init(struct cp *cp, char *err, size_t errlen)
+{
+	struct iucv *iucv = cp->system->iucv;
+
+	if (name_taken(iucv, cp->config.userid) || iucv->users == IUCV_MAX_USERS) {
+		snprintf(err, errlen, iucv->users == IUCV_MAX_USERS ?
+			 "%s cannot log on: there are too many users of IUCV" :
+			 "%s cannot log on: there is a user of that name", cp->config.userid);
+		return -1;
+	}
+	cp->iucv = machine_new(cp);
+	if (!cp->iucv) {
+		snprintf(err, errlen, "not enough memory for %u IUCV paths", cp->config.max_paths);
+		return -1;
+	}
+	iucv_user_enter(cp->iucv->user, iucv->machines++);
+	return 0;
+}
+
+/* Whoever has a path to it is told. */
+static void log_off(struct iucv_user *user)
+{
+	static const uint8_t ipuser[16];
+
+	iucv_sever_all(user, ipuser);
+	iucv_user_leave(user);
+	iucv_user_free(user);
+}
+
+static void iucv_fini(struct cp *cp)
+{
+	struct iucv *iucv = cp->system->iucv;
+
+	if (!cp->iucv)
+		return;
+	if (cp->system->ending)
+		forget(iucv);
+	for (unsigned int i = iucv->users; i-- > iucv->machines;)
+		if (iucv->user[i]->home == cp)
+			log_off(iucv->user[i]);
+	log_off(cp->iucv->user);
+	iucv->machines--;
+	free(cp->iucv);
+	cp->iucv = NULL;
 }
 
 static bool iucv_logged_on(const struct cp *cp, const char *name)
@@ -695,17 +783,17 @@ static bool iucv_logged_on(const struct cp *cp, const char *name)
 static void iucv_reset_cpu(struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
-	iucv_cpu_clear(&cp->iucv->guest, cpu);
+	iucv_cpu_clear(cp->iucv, cpu);
 }
 
 /* Partners see IPUSER zero, as when a user logs off. */
 static void iucv_reset(struct cp *cp)
 {
 	static const uint8_t ipuser[16];
-	struct iucv_user *guest = cp->iucv->guest.user;
+	struct iucv_user *guest = cp->iucv->user;
 
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
-		iucv_cpu_clear(&cp->iucv->guest, cpu);
+		iucv_cpu_clear(cp->iucv, cpu);
 	iucv_sever_all(guest, ipuser);
 	for (unsigned int t = 1; t < IUCV_TYPES; t++) {
 		while (guest->queue[t].first)
@@ -717,9 +805,11 @@ static void iucv_reset(struct cp *cp)
 
 const struct cp_part iucv_part = {
 	.logged_on = iucv_logged_on,
+	.init_system = iucv_init_system,
+	.fini_system = iucv_fini_system,
 	.init = iucv_init,
 	.fini = iucv_fini,
 	.reset = iucv_reset,
 	.reset_cpu = iucv_reset_cpu,
-	.state = iucv_state,
+	.state_system = iucv_state,
 };

@@ -171,6 +171,7 @@ struct iucv_path_cold {
 struct iucv_user {
 	struct iucv *iucv;
 	struct iucv_machine *machine;	/* NULL: plays on the host, a peer or a service */
+	struct cp *home;		/* the machine; or whose peer it is, which is private to it */
 	const struct iucv_user_ops *ops;
 	void *opaque;
 	struct iucv_list queue[IUCV_TYPES];
@@ -185,7 +186,7 @@ struct iucv_user {
 	uint16_t ready;			/* bit n: queue[n] is not empty */
 	char name[9];
 	bool loaded;		/* came with an image and has not been attached */
-	bool own;		/* a service of this CP, not a peer */
+	bool own;		/* a service of this CP, not a peer; it has no home */
 	uint64_t summary[IUCV_ID_WORDS / 64];	/* bit n: word n of free_id is not 0 */
 	uint64_t free_id[IUCV_ID_WORDS];
 };
@@ -207,10 +208,10 @@ struct iucv_machine {
 };
 
 struct iucv {
-	struct cp *cp;
-	struct iucv_machine guest;
+	struct cp_system *system;
+	/* Machines as they logged on, services, peers as they logged on. */
 	struct iucv_user *user[IUCV_MAX_USERS];
-	unsigned int users;
+	unsigned int users, machines;
 	unsigned int in_image;		/* saving and loading: the first so many are in it */
 	struct iucv_list turns;
 	bool dispatching;
@@ -251,6 +252,12 @@ static inline struct iucv_result iucv_program(uint16_t pgm)
 static inline bool iucv_is_machine(const struct iucv_user *user)
 {
 	return user->machine != NULL;
+}
+
+/* Does @user exist for @by?  Peers are private to their machine, and know no other. */
+static inline bool iucv_knows(const struct iucv_user *by, const struct iucv_user *user)
+{
+	return by->own || user->own || user->home == by->home || (by->machine && user->machine);
 }
 
 /* Index of priority (0) and other (1) messages in pairs of lists. */
@@ -403,6 +410,12 @@ uint8_t iucv_area_code(uint16_t status);
 
 /* iucv_user.c */
 struct iucv_user *iucv_user_new(struct iucv *iucv, const char *name, uint32_t max_paths);
+/* Into the table, which has room, before the one at @index. */
+void iucv_user_enter(struct iucv_user *user, unsigned int index);
+/* It has no paths; nothing waits for it any more. */
+void iucv_user_leave(struct iucv_user *user);
+/* A user of that name that exists for @by; services do for everybody, and for NULL. */
+struct iucv_user *iucv_user_known(struct iucv *iucv, const struct iucv_user *by, const char *name);
 void iucv_user_free(struct iucv_user *user);
 void iucv_user_clear(struct iucv_user *user);
 

@@ -49,24 +49,70 @@ void iucv_user_free(struct iucv_user *user)
 	free(user);
 }
 
+void iucv_user_enter(struct iucv_user *user, unsigned int index)
+{
+	struct iucv *iucv = user->iucv;
+
+	assert(iucv->users < IUCV_MAX_USERS && index <= iucv->users);
+	memmove(&iucv->user[index + 1], &iucv->user[index],
+		(iucv->users - index) * sizeof(iucv->user[0]));
+	iucv->user[index] = user;
+	iucv->users++;
+}
+
+void iucv_user_leave(struct iucv_user *user)
+{
+	struct iucv *iucv = user->iucv;
+	unsigned int index = 0;
+
+	/* What is left are doubled events, which belong to no path. */
+	for (unsigned int t = 1; t < IUCV_TYPES; t++)
+		while (user->queue[t].first)
+			iucv_event_consume(user, iucv_container(user->queue[t].first,
+								struct iucv_node, link));
+	assert(user->waiting == 0 && user->paths == 0 && !user->turn.list);
+	while (iucv->user[index] != user)
+		index++;
+	assert(index < iucv->users);
+	iucv->users--;
+	memmove(&iucv->user[index], &iucv->user[index + 1],
+		(iucv->users - index) * sizeof(iucv->user[0]));
+}
+
+struct iucv_user *iucv_user_known(struct iucv *iucv, const struct iucv_user *by, const char *name)
+{
+	for (unsigned int i = 0; i < iucv->users; i++) {
+		struct iucv_user *user = iucv->user[i];
+
+		if (strcmp(user->name, name) == 0 && (by ? iucv_knows(by, user) : user->own))
+			return user;
+	}
+	return NULL;
+}
+
 struct iucv_user *iucv_user_find(const struct cp *cp, const char *name)
 {
-	struct iucv *iucv = cp->iucv;
+	return iucv_user_known(cp->system->iucv, cp->iucv->user, name);
+}
 
-	for (unsigned int i = 0; i < iucv->users; i++)
-		if (strcmp(iucv->user[i]->name, name) == 0)
-			return iucv->user[i];
-	return NULL;
+struct iucv_user *iucv_service_find(struct cp_system *system, const char *name)
+{
+	return iucv_user_known(system->iucv, NULL, name);
 }
 
 struct iucv_user *iucv_user_guest(struct cp *cp)
 {
-	return cp->iucv->guest.user;
+	return cp->iucv->user;
 }
 
 struct iucv_user *iucv_user_at(struct cp *cp, unsigned int index)
 {
-	return index < cp->iucv->users ? cp->iucv->user[index] : NULL;
+	struct iucv *iucv = cp->system->iucv;
+
+	for (unsigned int i = 0; i < iucv->users; i++)
+		if (iucv_knows(cp->iucv->user, iucv->user[i]) && index-- == 0)
+			return iucv->user[i];
+	return NULL;
 }
 
 const char *iucv_user_name(const struct iucv_user *user)

@@ -87,7 +87,7 @@ static bool add(struct cp *cp, struct record_writer *w, unsigned int number,
 
 static bool wanted(const struct cp *cp, bool event)
 {
-	const struct mon_settings *settings = &cp->monitor->settings[event];
+	const struct mon_settings *settings = &cp->system->monitor->settings[event];
 
 	return (settings->domains & MON_DOMAIN_BIT(MON_APPLDATA)) &&
 	       monitor_selected(&settings->appldata, cp->config.userid);
@@ -121,7 +121,7 @@ void appldata_event(struct cp *cp, const struct appldata_buffer *buffer)
 	struct fault_action fault;
 	struct record_writer w;
 
-	if (!cp->monitor->settings[true].active || !wanted(cp, true))
+	if (!cp->system->monitor->settings[true].active || !wanted(cp, true))
 		return;
 	fault = fault_of(cp, FAULT_APPLDATA_EVENT, buffer);
 	if (fault.kind == FAULT_DROP || !copy(cp, buffer, &fault))

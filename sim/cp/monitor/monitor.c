@@ -6,7 +6,7 @@
 
 struct mon_settings *monitor_settings(struct cp *cp, bool event)
 {
-	return &cp->monitor->settings[event];
+	return &cp->system->monitor->settings[event];
 }
 
 bool monitor_selected(const struct mon_selection *selection, const char *user)
@@ -33,7 +33,7 @@ bool mon_reached(uint64_t now, uint64_t due)
 
 void mon_arm_timer(struct cp *cp)
 {
-	const struct monitor *m = cp->monitor;
+	const struct monitor *m = cp->system->monitor;
 	uint64_t due = m->interval_due;
 
 	assert(m->interval_due == 0 || m->settings[false].active);
@@ -44,7 +44,7 @@ void mon_arm_timer(struct cp *cp)
 
 bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info *out)
 {
-	const struct monitor *m = cp->monitor;
+	const struct monitor *m = cp->system->monitor;
 
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++) {
 		const struct mon_user *user = &m->user[i];
@@ -66,5 +66,5 @@ bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info 
 
 const char *monitor_segment(const struct cp *cp)
 {
-	return cp->monitor->segment ? cp->monitor->segment->config.name : "";
+	return cp->system->monitor->segment ? cp->system->monitor->segment->config.name : "";
 }

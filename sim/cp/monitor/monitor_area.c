@@ -31,7 +31,7 @@ static void lay_area(struct monitor *m, enum mon_kind kind, const struct area_pl
 
 enum mon_refusal mon_layout(struct cp *cp, const struct dcss *segment)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const uint64_t bytes = dcss_end(segment) + 1 - dcss_start(segment);
 	const struct area_wish wish = {
 		.pages = (uint32_t)(bytes / CP_PAGE_SIZE),

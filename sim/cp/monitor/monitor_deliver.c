@@ -17,7 +17,7 @@ int mon_elements_check(const struct cp *cp, enum mon_kind kind,
 		       const struct mon_element *elements, unsigned int count, char *err,
 		       size_t errlen)
 {
-	const struct monitor *m = cp->monitor;
+	const struct monitor *m = cp->system->monitor;
 	uint32_t room;
 
 	if ((unsigned int)kind >= MON_KINDS) {
@@ -55,7 +55,7 @@ int mon_elements_check(const struct cp *cp, enum mon_kind kind,
 
 static void lose_all(struct cp *cp, uint16_t mask)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		if ((mask & (1u << i)) && m->user[i].used)
@@ -65,7 +65,7 @@ static void lose_all(struct cp *cp, uint16_t mask)
 static int64_t deliver(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
 		       unsigned int count, enum mon_fate *fate)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const uint16_t ready = mon_ready(cp, kind, MON_ALL_USERS, true, fate);
 	struct mon_set *set;
 	uint64_t number;
@@ -166,7 +166,7 @@ int64_t monitor_deliver(struct cp *cp, enum mon_kind kind, const struct mon_elem
 static int64_t message_raw(struct cp *cp, enum mon_kind kind, uint32_t mca_start,
 			   uint32_t mca_end, enum mon_fate *fate, char *err, size_t errlen)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_set *set;
 	uint64_t number;
 	uint16_t ready;
@@ -206,7 +206,7 @@ int64_t monitor_message_raw(struct cp *cp, enum mon_kind kind, uint32_t mca_star
 
 unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	unsigned int severed = 0;
 
 	TRACE_INPUT(cp, monitor_sever, .user = user, .code = code);
@@ -225,7 +225,7 @@ unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code)
 
 unsigned int monitor_quiesce(struct cp *cp, const char *user, bool quiesce)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	unsigned int paths = 0;
 
 	TRACE_INPUT(cp, monitor_quiesce, .user = user, .quiesce = quiesce);

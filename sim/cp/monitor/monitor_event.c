@@ -45,20 +45,20 @@ static uint16_t reserve_block(struct monitor *m)
 
 static void fill_block(struct cp *cp, uint16_t set)
 {
-	struct mon_events *events = &cp->monitor->events;
+	struct mon_events *events = &cp->system->monitor->events;
 
 	assert(events->set == MON_NO_SET && set != MON_NO_SET);
 	events->set = set;
 	events->closed = false;
 	events->due = 0;
-	record_writer_init(&events->block, cp->monitor->block_buffer,
-			   cp->monitor->set[set].piece[MON_DATA].len * CP_PAGE_SIZE, cp_tod(cp));
+	record_writer_init(&events->block, cp->system->monitor->block_buffer,
+			   cp->system->monitor->set[set].piece[MON_DATA].len * CP_PAGE_SIZE, cp_tod(cp));
 }
 
 /* Take the block out of recording, its records stored; NULL if the segment is unreachable. */
 static struct mon_set *detach_block(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_events *events = &m->events;
 	const uint16_t index = events->set;
 	const struct mon_element element = {
@@ -104,7 +104,7 @@ static void announce_block(struct cp *cp, struct mon_set *set)
 /* Deliver the block and begin the next; without room for one recording is suspended. */
 static void change_block(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_events *events = &m->events;
 	struct mon_set *set;
 	uint16_t next;
@@ -126,7 +126,7 @@ static void change_block(struct cp *cp)
 
 void mon_events_begin(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_events *events = &m->events;
 	uint16_t set;
 
@@ -144,7 +144,7 @@ void mon_events_begin(struct cp *cp)
 
 void mon_events_end(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_events *events = &m->events;
 
 	if (events->set != MON_NO_SET) {
@@ -157,7 +157,7 @@ void mon_events_end(struct cp *cp)
 
 void mon_events_flush(struct cp *cp)
 {
-	const struct mon_events *events = &cp->monitor->events;
+	const struct mon_events *events = &cp->system->monitor->events;
 
 	if (events->recording && !events->suspended && events->block.pos > 0)
 		change_block(cp);
@@ -165,7 +165,7 @@ void mon_events_flush(struct cp *cp)
 
 void mon_events_suspend(struct cp *cp)
 {
-	struct mon_events *events = &cp->monitor->events;
+	struct mon_events *events = &cp->system->monitor->events;
 
 	if (!events->recording || events->suspended)
 		return;
@@ -181,7 +181,7 @@ void mon_events_suspend(struct cp *cp)
 
 static void start_delay(struct cp *cp)
 {
-	struct mon_events *events = &cp->monitor->events;
+	struct mon_events *events = &cp->system->monitor->events;
 
 	assert(events->recording && !events->suspended);
 	if (events->due != 0)
@@ -192,7 +192,7 @@ static void start_delay(struct cp *cp)
 
 void mon_events_resume(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_events *events = &m->events;
 	uint8_t *record;
 	uint16_t set;
@@ -222,7 +222,7 @@ void mon_events_resume(struct cp *cp)
 
 bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record, uint32_t len)
 {
-	struct mon_events *events = &cp->monitor->events;
+	struct mon_events *events = &cp->system->monitor->events;
 
 	if (!events->recording || !record_valid(record, len, domain))
 		return false;
@@ -246,7 +246,7 @@ bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record,
 
 bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len)
 {
-	const struct mon_settings *settings = &cp->monitor->settings[true];
+	const struct mon_settings *settings = &cp->system->monitor->settings[true];
 	const bool wanted = record && (unsigned int)domain < MON_DOMAINS && settings->active &&
 			    (settings->domains & MON_DOMAIN_BIT(domain));
 	bool recorded;

@@ -13,7 +13,7 @@ static uint32_t interval_wanted(const struct mon_settings *settings)
 
 static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind kind)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const uint32_t room = mon_data_capacity(m, kind);
 
 	assert(m->segment && room >= CP_PAGE_SIZE);
@@ -22,7 +22,7 @@ static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind k
 
 static void configure_kind(struct cp *cp, bool event)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	enum mon_fate fate = MON_NO_USER;
 	struct record_writer w;
 	uint16_t mask = 0;
@@ -64,7 +64,7 @@ void mon_configure(struct cp *cp)
 static void deliver_or_lose(struct cp *cp, enum mon_kind kind, const struct record_writer *w,
 			    uint16_t mask)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	enum mon_fate fate = MON_NO_USER;
 
 	mask = mon_ready(cp, kind, mask, true, &fate);
@@ -77,7 +77,7 @@ static void deliver_or_lose(struct cp *cp, enum mon_kind kind, const struct reco
 
 static void collect(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct record_writer w;
 	uint16_t configured = 0;
 
@@ -115,7 +115,7 @@ static void interval_end(struct cp *cp)
 void monitor_tick(struct cp *cp)
 {
 	TRACE_INPUT(cp, monitor_tick);
-	if (cp->monitor->settings[false].active)
+	if (cp->system->monitor->settings[false].active)
 		interval_end(cp);
 	mon_events_flush(cp);
 	mon_arm_timer(cp);
@@ -147,7 +147,7 @@ static bool is_due(struct cp *cp, uint64_t tod)
 
 bool monitor_timer(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	bool sample, event;
 
 	if (m->manual || (!is_due(cp, m->interval_due) && !is_due(cp, m->events.due))) {
@@ -172,14 +172,14 @@ bool monitor_timer(struct cp *cp)
 void monitor_set_manual(struct cp *cp, bool manual)
 {
 	TRACE_INPUT(cp, monitor_manual, .manual = manual);
-	cp->monitor->manual = manual;
+	cp->system->monitor->manual = manual;
 	mon_arm_timer(cp);
 	trace_end(cp);
 }
 
 int monitor_start(struct cp *cp, bool event)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_settings *settings = &m->settings[event];
 
 	if (settings->active)
@@ -206,7 +206,7 @@ int monitor_start(struct cp *cp, bool event)
 
 void monitor_stop(struct cp *cp, bool event)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	if (event) {
 		mon_events_flush(cp);
@@ -221,7 +221,7 @@ void monitor_stop(struct cp *cp, bool event)
 
 void monitor_settings_changed(struct cp *cp, bool event, const char *command)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct record_writer w;
 
 	if (!m->settings[event].active || !mon_has_user(m, event))
@@ -239,7 +239,7 @@ void monitor_settings_changed(struct cp *cp, bool event, const char *command)
 
 void mon_configure_more(struct cp *cp, struct appldata_info *info)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct record_writer w;
 	uint16_t mask = 0;
 

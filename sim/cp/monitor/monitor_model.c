@@ -27,7 +27,7 @@ static void update_cpu(struct cp *cp, struct mon_cpu *cpu, uint64_t elapsed)
 
 void mon_model_update(struct cp *cp)
 {
-	struct mon_model *model = &cp->monitor->model;
+	struct mon_model *model = &cp->system->monitor->model;
 	const uint64_t now = cp_tod(cp);
 	const uint64_t elapsed = model->updated ? now - model->updated : 0;
 	const uint64_t random = cp_random(cp);

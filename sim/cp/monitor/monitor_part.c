@@ -43,17 +43,17 @@ static void mon_clear(struct monitor *m)
 	assert(mon_idle(m) && !mon_has_user(m, false) && !mon_has_user(m, true));
 }
 
-static void monitor_fini(struct cp *cp)
+static void monitor_fini(struct cp_system *system)
 {
-	if (!cp->monitor)
+	if (!system->monitor)
 		return;
-	free(cp->monitor->block_buffer);
-	free(cp->monitor->records);
-	free(cp->monitor);
-	cp->monitor = NULL;
+	free(system->monitor->block_buffer);
+	free(system->monitor->records);
+	free(system->monitor);
+	system->monitor = NULL;
 }
 
-static int monitor_init(struct cp *cp, char *err, size_t errlen)
+static int monitor_init(struct cp_system *system, char *err, size_t errlen)
 {
 	struct monitor *m = calloc(1, sizeof(*m));
 
@@ -61,17 +61,17 @@ static int monitor_init(struct cp *cp, char *err, size_t errlen)
 		m->block_buffer = calloc(MON_MAX_BLOCK, CP_PAGE_SIZE);
 		m->records = calloc(1, MON_RECORDS_SIZE);
 	}
-	cp->monitor = m;
+	system->monitor = m;
 	if (!m || !m->block_buffer || !m->records) {
 		snprintf(err, errlen, "not enough memory for %s", MON_SERVICE);
-		monitor_fini(cp);
+		monitor_fini(system);
 		return -1;
 	}
-	m->service = iucv_service_create(cp, MON_SERVICE, MON_MAX_PATHS, &mon_service_ops, NULL);
+	m->service = iucv_service_create(system, MON_SERVICE, MON_MAX_PATHS, &mon_service_ops, NULL);
 	if (!m->service) {
 		snprintf(err, errlen, "%s cannot be created: the name is taken or there are too "
 			 "many IUCV users", MON_SERVICE);
-		monitor_fini(cp);
+		monitor_fini(system);
 		return -1;
 	}
 	mon_clear(m);
@@ -200,7 +200,7 @@ static bool counts_agree(const struct monitor *m)
 
 static void segment_state(struct cp *cp, struct state *s)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const struct dcss *segment;
 	uint32_t index = UINT32_MAX;
 
@@ -309,13 +309,14 @@ static void model_state(struct monitor *m, struct state *s)
 	}
 }
 
-/* Users of a segment are the guest and *MONITOR. */
+/* Users of a segment are machines and *MONITOR. */
 static bool uses_agree(struct cp *cp)
 {
 	const struct dcss *segment;
 
 	for (unsigned int i = 0; (segment = dcss_at(cp, i)) != NULL; i++)
-		if (segment->users != segment->loaded + (segment == cp->monitor->segment ? 1u : 0u))
+		if (segment->users !=
+		    segment->loaders + (segment == cp->system->monitor->segment ? 1u : 0u))
 			return false;
 	return true;
 }
@@ -323,23 +324,23 @@ static bool uses_agree(struct cp *cp)
 /* After a failed load: nobody is connected, no segment is in use. */
 static void start_again(struct cp *cp)
 {
-	mon_clear(cp->monitor);
+	mon_clear(cp->system->monitor);
 	for (unsigned int i = CP_MAX_SEGMENTS; i-- > 0;) {
 		struct dcss *segment = dcss_at(cp, i);
 
-		if (!segment || segment->users <= segment->loaded)
+		if (!segment || segment->users <= segment->loaders)
 			continue;
-		segment->users = segment->loaded + 1u;
+		segment->users = segment->loaders + 1u;
 		dcss_use(cp, segment, -1);
 	}
-	assert(!cp->monitor->segment && mon_idle(cp->monitor));
+	assert(!cp->system->monitor->segment && mon_idle(cp->system->monitor));
 	for (uint16_t path = 0; path < MON_MAX_PATHS; path++)
 		mon_sever_path(cp, path, 0);
 }
 
 static void monitor_parts_state(struct cp *cp, struct state *s)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	settings_state(s, &m->settings[false]);
 	settings_state(s, &m->settings[true]);
@@ -361,7 +362,7 @@ static void monitor_parts_state(struct cp *cp, struct state *s)
 
 static void monitor_state(struct cp *cp, struct state *s)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct iucv_user *service;
 
 	state_tag(s, "MON.");
@@ -370,7 +371,7 @@ static void monitor_state(struct cp *cp, struct state *s)
 		return;
 	}
 	mon_clear(m);
-	service = iucv_user_find(cp, MON_SERVICE);
+	service = iucv_service_find(cp->system, MON_SERVICE);
 	state_require(s, service != NULL);
 	if (service) {
 		m->service = service;
@@ -389,8 +390,8 @@ static void monitor_state(struct cp *cp, struct state *s)
  * connections end by the sever that IUCV's reset queues for them.
  */
 const struct cp_part monitor_part = {
-	.init = monitor_init,
-	.fini = monitor_fini,
-	.state = monitor_state,
+	.init_system = monitor_init,
+	.fini_system = monitor_fini,
+	.state_system = monitor_state,
 	.timer = monitor_timer,
 };

@@ -39,7 +39,7 @@ static uint32_t pages(const struct cp *cp)
 static const struct mon_cpu *model_cpu(const struct cp *cp, const struct subject *subject)
 {
 	assert(subject->cpu < cp->config.cpus);
-	return &cp->monitor->model.cpu[subject->cpu];
+	return &cp->system->monitor->model.cpu[subject->cpu];
 }
 
 /* D0R1 SYTSYP */
@@ -50,8 +50,8 @@ static void sytsyp(struct cp *cp, uint8_t *r, const struct subject *subject)
 	put_be16(r + 20, (uint16_t)subject->cpu);	/* PFXCPUAD */
 	put_be32(r + 28, cpu->diagnoses);		/* PLSDIAGT */
 	put_be32(r + 36, cpu->externals);		/* PLSEXTNX */
-	put_be32(r + 72, cp->monitor->model.page_reads);	/* PLSPIOPR */
-	put_be32(r + 76, cp->monitor->model.page_writes);	/* PLSPIOPW */
+	put_be32(r + 72, cp->system->monitor->model.page_reads);	/* PLSPIOPR */
+	put_be32(r + 76, cp->system->monitor->model.page_writes);	/* PLSPIOPW */
 }
 
 /* D0R2 SYTPRP */
@@ -125,7 +125,7 @@ static void put_config_size(uint8_t *at, const struct mon_settings *settings)
 /* D1R9 MTRSPR */
 static void mtrspr(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
-	const struct mon_settings *settings = &cp->monitor->settings[false];
+	const struct mon_settings *settings = &cp->system->monitor->settings[false];
 
 	(void)subject;
 	put_be32(r + 20, settings->interval_seconds);	/* INTERVAL */
@@ -137,7 +137,7 @@ static void mtrspr(struct cp *cp, uint8_t *r, const struct subject *subject)
 /* D1R1 MTREPR */
 static void mtrepr(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
-	const struct mon_settings *settings = &cp->monitor->settings[true];
+	const struct mon_settings *settings = &cp->system->monitor->settings[true];
 
 	(void)subject;
 	put_be16(r + 20, settings->domains);		/* EDOMAINS */
@@ -186,8 +186,8 @@ static void prcprp(struct cp *cp, uint8_t *r, const struct subject *subject)
 static void ioddev(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)subject;
-	put_be16(r + 52, (uint16_t)cp->monitor->model.cpu[0].io);	/* SCMSSCH */
-	put_be32(r + 192, cp->monitor->model.cpu[0].io);	/* SCGSSCH */
+	put_be16(r + 52, (uint16_t)cp->system->monitor->model.cpu[0].io);	/* SCMSSCH */
+	put_be32(r + 192, cp->system->monitor->model.cpu[0].io);	/* SCGSSCH */
 	put_be16(r + 200, cp->config.console);		/* RDEVDEV */
 }
 
@@ -196,8 +196,8 @@ static void vndses(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)subject;
 	ebcdic_name(r + 24, cp->config.userid);		/* OWNER */
-	put_be64(r + 112, cp->monitor->model.cpu[0].io);	/* SESTXPKT */
-	put_be64(r + 136, cp->monitor->model.cpu[0].externals);	/* SESRXPKT */
+	put_be64(r + 112, cp->system->monitor->model.cpu[0].io);	/* SESTXPKT */
+	put_be64(r + 136, cp->system->monitor->model.cpu[0].externals);	/* SESRXPKT */
 }
 
 static const struct shape sample_shapes[] = {
@@ -266,7 +266,7 @@ static void write_shape(struct cp *cp, struct record_writer *w, const struct sha
 
 void mon_write_sample(struct cp *cp, struct record_writer *w)
 {
-	const uint16_t domains = cp->monitor->settings[false].domains;
+	const uint16_t domains = cp->system->monitor->settings[false].domains;
 
 	for (size_t i = 0; i < COUNT(sample_shapes); i++)
 		if (domains & MON_DOMAIN_BIT(sample_shapes[i].domain))
@@ -278,7 +278,8 @@ void mon_write_sample(struct cp *cp, struct record_writer *w)
 void mon_write_sample_config(struct cp *cp, struct record_writer *w)
 {
 	for (size_t i = 0; i < COUNT(sample_config_shapes); i++)
-		write_shape(cp, w, &sample_config_shapes[i], cp->monitor->settings[false].domains);
+		write_shape(cp, w, &sample_config_shapes[i],
+			    cp->system->monitor->settings[false].domains);
 	appldata_write(cp, w, APPLDATA_CONFIG);
 	record_close(w, MTREND);
 }
@@ -286,6 +287,7 @@ void mon_write_sample_config(struct cp *cp, struct record_writer *w)
 void mon_write_event_config(struct cp *cp, struct record_writer *w)
 {
 	for (size_t i = 0; i < COUNT(event_config_shapes); i++)
-		write_shape(cp, w, &event_config_shapes[i], cp->monitor->settings[true].domains);
+		write_shape(cp, w, &event_config_shapes[i],
+			    cp->system->monitor->settings[true].domains);
 	record_close(w, MTREND);
 }

@@ -7,7 +7,7 @@
 
 static int start(struct cp *cp, struct mon_set *set, uint32_t outstanding, uint64_t times)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	assert(m->repeat.set == MON_NO_SET && set->held && times > 0);
 	m->repeat = (struct mon_repeat){
@@ -23,7 +23,7 @@ static int repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *e
 		  unsigned int count, uint32_t outstanding, uint64_t times, char *err,
 		  size_t errlen)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_set *set;
 
 	if (times == 0) {

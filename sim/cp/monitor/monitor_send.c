@@ -36,7 +36,7 @@ void mon_lose(struct cp *cp, struct mon_user *user)
 uint16_t mon_ready(struct cp *cp, enum mon_kind kind, uint16_t mask, bool count,
 		   enum mon_fate *fate)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	uint16_t ready = 0;
 
 	assert((unsigned int)kind < MON_KINDS);
@@ -64,7 +64,7 @@ static bool is_repeated(const struct monitor *m, const struct mon_set *set)
 static bool send_message(struct cp *cp, struct mon_set *set, struct mon_user *user,
 			 const struct fault_action *fault, enum mon_fate *fate)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct iucv_parm parm = {
 		.path = user->path, .flags = IPRMDATA, .trgcls = trigger_class[set->kind],
 		.msgtag = mon_set_index(m, set),
@@ -97,7 +97,7 @@ static bool send_message(struct cp *cp, struct mon_set *set, struct mon_user *us
 static void corrupt_control(struct cp *cp, const struct mon_set *set,
 			    const struct fault_action *fault)
 {
-	const struct dcss *segment = cp->monitor->segment;
+	const struct dcss *segment = cp->system->monitor->segment;
 	const uint32_t len = set->mca_end - set->mca_start + 1;
 	const uint64_t at = set->mca_start - dcss_start(segment) + fault->offset % len;
 	uint8_t *byte = dcss_map(cp, segment, at, 1);
@@ -111,7 +111,7 @@ static void corrupt_control(struct cp *cp, const struct mon_set *set,
 
 bool mon_send_one(struct cp *cp, struct mon_set *set, struct mon_user *user, enum mon_fate *fate)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const struct fault_action fault = mon_fault(cp, FAULT_MONITOR_MESSAGE, user);
 
 	assert(user->used && user->outstanding < user->limit);
@@ -135,7 +135,7 @@ bool mon_send_one(struct cp *cp, struct mon_set *set, struct mon_user *user, enu
 
 void mon_announce(struct cp *cp, struct mon_set *set, uint16_t mask, enum mon_fate *fate)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	assert(set->number != 0 && set->held);
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
@@ -157,7 +157,7 @@ bool mon_deliver_records(struct cp *cp, enum mon_kind kind, const struct record_
 	struct mon_set *set;
 
 	assert(w->pos > 0 && mask != 0);
-	set = mon_set_reserve(cp->monitor, kind, (uint32_t)mon_set_frames(&element, 1), 1);
+	set = mon_set_reserve(cp->system->monitor, kind, (uint32_t)mon_set_frames(&element, 1), 1);
 	if (!set)
 		return false;
 	if (!mon_set_store(cp, set, &element, 1)) {
@@ -171,7 +171,7 @@ bool mon_deliver_records(struct cp *cp, enum mon_kind kind, const struct record_
 
 void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const unsigned int index = (unsigned int)(user - m->user);
 	struct mon_set *set;
 
@@ -193,7 +193,7 @@ void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag)
 
 static void forget_messages(struct cp *cp, struct mon_user *user)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const unsigned int index = (unsigned int)(user - m->user);
 
 	for (unsigned int i = 0; i < MON_MAX_SETS; i++) {
@@ -216,7 +216,7 @@ void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code)
 	struct iucv_parm parm = { .path = path, .ipuser = { code } };
 
 	/* The path may be gone already: then there is nothing left to do. */
-	(void)iucv_call(cp, cp->monitor->service, IUCV_SEVER, &parm);
+	(void)iucv_call(cp, cp->system->monitor->service, IUCV_SEVER, &parm);
 }
 
 void mon_tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t code)
@@ -227,7 +227,7 @@ void mon_tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t co
 
 static void release_segment(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	if (!m->segment || mon_has_user(m, false) || mon_has_user(m, true))
 		return;
@@ -238,7 +238,7 @@ static void release_segment(struct cp *cp)
 
 void mon_repeat_end(struct cp *cp)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_set *set;
 
 	assert(m->repeat.set < MON_MAX_SETS);
@@ -252,7 +252,7 @@ void mon_repeat_end(struct cp *cp)
 
 void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	enum mon_fate fate = MON_NO_USER;
 	struct mon_set *set;
 
@@ -277,7 +277,7 @@ void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
 /* The repetition ends when nobody is left that wants it. */
 static void repeat_user_gone(struct cp *cp)
 {
-	const struct monitor *m = cp->monitor;
+	const struct monitor *m = cp->system->monitor;
 
 	if (m->repeat.set != MON_NO_SET &&
 	    !mon_has_user(m, mon_is_event(m->set[m->repeat.set].kind)))
@@ -286,7 +286,7 @@ static void repeat_user_gone(struct cp *cp)
 
 void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t code)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const struct mon_user gone = *user;
 
 	assert(user->used);
@@ -305,7 +305,7 @@ void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t 
 
 void mon_drop_users(struct cp *cp, bool event, uint8_t code)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		if (m->user[i].used && m->user[i].wants[event])

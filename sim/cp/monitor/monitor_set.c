@@ -48,8 +48,8 @@ struct mon_set *mon_set_reserve(struct monitor *m, enum mon_kind kind, uint32_t 
 void mon_set_release(struct cp *cp, struct mon_set *set)
 {
 	assert(set->number != 0 && set->pending == 0 && !set->held);
-	mon_piece_give(cp->monitor, set, MON_DATA);
-	mon_piece_give(cp->monitor, set, MON_CONTROL);
+	mon_piece_give(cp->system->monitor, set, MON_DATA);
+	mon_piece_give(cp->system->monitor, set, MON_CONTROL);
 	set->number = 0;
 }
 
@@ -96,7 +96,7 @@ static void store_element(struct cp *cp, uint64_t addr, uint8_t *to,
 bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element *elements,
 		   unsigned int count)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	const uint64_t data = piece_offset(m, set, MON_DATA);
 	const uint64_t control = piece_offset(m, set, MON_CONTROL);
 	const uint64_t data_len = (uint64_t)set->piece[MON_DATA].len * CP_PAGE_SIZE;
@@ -136,7 +136,7 @@ bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element 
 
 bool monitor_set(const struct cp *cp, uint64_t number, struct mon_set_info *out)
 {
-	const struct monitor *m = cp->monitor;
+	const struct monitor *m = cp->system->monitor;
 
 	for (uint32_t i = 0; number != 0 && i < MON_MAX_SETS; i++) {
 		const struct mon_set *set = &m->set[(number + i) % MON_MAX_SETS];
@@ -156,7 +156,7 @@ bool monitor_set(const struct cp *cp, uint64_t number, struct mon_set_info *out)
 
 bool monitor_area(const struct cp *cp, enum mon_kind kind, struct mon_area_info *out)
 {
-	const struct monitor *m = cp->monitor;
+	const struct monitor *m = cp->system->monitor;
 	const struct mon_ring *ring;
 
 	if (!m->segment || (unsigned int)kind >= MON_KINDS)

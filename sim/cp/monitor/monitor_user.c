@@ -47,7 +47,7 @@ static bool is_sc(const struct dcss *segment)
 
 static enum mon_refusal choose_segment(struct cp *cp, const char *name)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct dcss *segment;
 	enum mon_refusal refusal;
 
@@ -79,7 +79,7 @@ static enum mon_refusal admit(struct cp *cp, const struct iucv_event *event)
 		return MON_BAD_IPUSER;
 	if (!(event->flags & IPRMDATA))
 		return MON_NO_PARMDATA;
-	if (!free_user(cp->monitor))
+	if (!free_user(cp->system->monitor))
 		return MON_TOO_MANY_USERS;
 	ebcdic_to_name(name, event->ipuser + CONNECT_SEGMENT);
 	return choose_segment(cp, name);
@@ -88,7 +88,7 @@ static enum mon_refusal admit(struct cp *cp, const struct iucv_event *event)
 /* Return: the limit in force. */
 static uint32_t accept(struct cp *cp, const struct iucv_event *event, uint32_t limit)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct iucv_parm parm = {
 		.path = event->path, .flags = IPRMDATA, .msglim = (uint16_t)limit,
 	};
@@ -119,7 +119,7 @@ static uint32_t limit_wanted(const struct iucv_event *event, const struct fault_
 static void add_user(struct cp *cp, const struct iucv_event *event, uint16_t user_path,
 		     uint32_t limit)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct mon_user *user = free_user(m);
 
 	assert(user && m->segment);
@@ -143,7 +143,7 @@ static void add_user(struct cp *cp, const struct iucv_event *event, uint16_t use
 
 static void connection_pending(struct cp *cp, const struct iucv_event *event)
 {
-	struct monitor *m = cp->monitor;
+	struct monitor *m = cp->system->monitor;
 	struct iucv_path_info info;
 	struct fault_call call = { .user = event->vmid, .name = MON_SERVICE };
 	struct fault_action fault;
@@ -210,13 +210,13 @@ static void reject(struct cp *cp, const struct iucv_event *event)
 		.msgid = event->msgid, .trgcls = event->trgcls,
 	};
 
-	(void)iucv_call(cp, cp->monitor->service, IUCV_REJECT, &parm);
+	(void)iucv_call(cp, cp->system->monitor->service, IUCV_REJECT, &parm);
 }
 
 static void service_event(struct cp *cp, struct iucv_user *service, void *opaque,
 			  const struct iucv_event *event)
 {
-	struct mon_user *user = user_by_path(cp->monitor, event->path);
+	struct mon_user *user = user_by_path(cp->system->monitor, event->path);
 
 	(void)service;
 	(void)opaque;

@@ -2,9 +2,9 @@
 /*
  * The *MSG system service, and where messages between users go.
  *
- * The guest connects; each SMSG for it is then a one-way IUCV message of an
+ * A machine connects; each SMSG for it is then a one-way IUCV message of an
  * eight-byte EBCDIC sender and the text.  A message waits in a buffer of the
- * service until IUCV says that it is complete.
+ * machine's until IUCV says that it is complete.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 /* A text comes from one command line. */
 #define MSG_MAX_TEXT CPCMD_MAX_COMMAND
 #define MSG_BUFFERS 255u
-/* Paths of the service: the guest's, and connections left unanswered by a fault. */
+/* Paths of the service: one of each machine, and connections left unanswered by a fault. */
 #define MSG_MAX_PATHS 256u
 /* IPUSER byte 0 when *MSG severs a path of its own accord. */
 #define MSG_SEVERED 0
@@ -41,12 +41,11 @@ struct buffer {
 };
 
 struct cmsg {
-	struct iucv_user *user;
 	struct buffer buffer[MSG_BUFFERS];
 	uint8_t smsg;		/* SET SMSG */
 	bool connected;
 	uint16_t path;		/* the service's end, if connected */
-	uint16_t guest_path;	/* the guest's end */
+	uint16_t guest_path;	/* the machine's end */
 };
 
 static void forget_path(struct cmsg *msg)
@@ -62,7 +61,7 @@ static void sever(struct cp *cp, uint16_t path, uint8_t code)
 	struct iucv_parm parm = { .path = path };
 
 	parm.ipuser[0] = code;
-	iucv_call(cp, cp->msg->user, IUCV_SEVER, &parm);
+	iucv_call(cp, cp->system->msg, IUCV_SEVER, &parm);
 }
 
 /* The fault due in a decision about @user's path. */
@@ -82,15 +81,27 @@ static uint16_t limit_wanted(const struct iucv_event *event, const struct fault_
 	return (uint16_t)smaller(larger(fault->value, 1), event->msglim);
 }
 
-/* Somebody connects: one path, and only for the guest. */
+/* The machine that has this path to the service, or NULL. */
+static struct cp *connected_by(const struct cp_system *system, uint16_t path)
+{
+	for (unsigned int i = 0; i < system->machines; i++) {
+		const struct cmsg *msg = system->machine[i]->msg;
+
+		if (msg->connected && msg->path == path)
+			return system->machine[i];
+	}
+	return NULL;
+}
+
+/* Somebody connects: one path for each machine, and none for others. */
 static void pending(struct cp *cp, const struct iucv_event *event)
 {
-	struct cmsg *msg = cp->msg;
+	struct cp *target = cp_machine_of(cp->system, event->vmid);
 	struct iucv_parm parm = { .path = event->path };
 	struct iucv_path_info info;
 	struct iucv_result result;
 	struct fault_action fault;
-	const bool there = iucv_path_info(msg->user, event->path, &info);
+	const bool there = iucv_path_info(cp->system->msg, event->path, &info);
 
 	/* Whoever had left the path would have taken the connection's event with it. */
 	assert(there);
@@ -102,39 +113,39 @@ static void pending(struct cp *cp, const struct iucv_event *event)
 		sever(cp, event->path, (uint8_t)fault.value);
 		return;
 	}
-	if (msg->connected || strcmp(event->vmid, cp->config.userid) != 0) {
+	if (!target || target->msg->connected) {
 		sever(cp, event->path, MSG_SEVERED);
 		return;
 	}
 	parm.msglim = limit_wanted(event, &fault);
-	result = iucv_call(cp, msg->user, IUCV_ACCEPT, &parm);
-	assert(result.cc == 0 && !msg->connected);
+	result = iucv_call(cp, cp->system->msg, IUCV_ACCEPT, &parm);
+	assert(result.cc == 0);
 	(void)result;
-	msg->connected = true;
-	msg->path = event->path;
-	msg->guest_path = info.partner_path;
+	target->msg->connected = true;
+	target->msg->path = event->path;
+	target->msg->guest_path = info.partner_path;
 }
 
 static void severed(struct cp *cp, uint16_t path)
 {
-	struct cmsg *msg = cp->msg;
+	struct cp *target = connected_by(cp->system, path);
 
-	if (msg->connected && path == msg->path) {
+	if (target) {
 		/* Fault: *MSG does not notice, and goes on with a path that is no more. */
-		if (fault_for(cp, FAULT_MSG_SEVER, cp->config.userid, msg->guest_path).kind ==
-		    FAULT_DROP)
+		if (fault_for(cp, FAULT_MSG_SEVER, target->config.userid,
+			      target->msg->guest_path).kind == FAULT_DROP)
 			return;
-		forget_path(msg);
+		forget_path(target->msg);
 	}
 	sever(cp, path, MSG_SEVERED);
 }
 
-/* The guest has received what is in the buffer. */
-static void complete(struct cp *cp, uint32_t tag)
+/* The machine @target has received what is in the buffer. */
+static void complete(struct cp *cp, struct cp *target, uint32_t tag)
 {
-	struct cmsg *msg = cp->msg;
+	struct cmsg *msg = target->msg;
 	const struct fault_action fault =
-		fault_for(cp, FAULT_MSG_REPLY, cp->config.userid, msg->guest_path);
+		fault_for(cp, FAULT_MSG_REPLY, target->config.userid, msg->guest_path);
 
 	assert(msg->connected);
 	if (fault.kind == FAULT_DROP)
@@ -151,9 +162,10 @@ static void complete(struct cp *cp, uint32_t tag)
 static void event(struct cp *cp, struct iucv_user *user, void *opaque,
 		  const struct iucv_event *event)
 {
-	struct cmsg *msg = opaque;
+	struct cp *target;
 
-	assert(msg == cp->msg && user == msg->user);
+	(void)opaque;
+	assert(user == cp->system->msg);
 	switch (event->type) {
 	case IUCV_PENDING:
 		pending(cp, event);
@@ -163,8 +175,9 @@ static void event(struct cp *cp, struct iucv_user *user, void *opaque,
 		break;
 	case IUCV_MSG_COMPLETE:
 	case IUCV_PRIO_COMPLETE:
-		if (msg->connected && event->path == msg->path)
-			complete(cp, event->msgtag);
+		target = connected_by(cp->system, event->path);
+		if (target)
+			complete(cp, target, event->msgtag);
 		break;
 	case IUCV_MSG_PENDING:
 	case IUCV_PRIO_PENDING: {
@@ -185,27 +198,25 @@ static void event(struct cp *cp, struct iucv_user *user, void *opaque,
 
 static const struct iucv_user_ops service_ops = { .event = event };
 
-static int msg_init(struct cp *cp, char *err, size_t errlen)
+static int msg_init_system(struct cp_system *system, char *err, size_t errlen)
 {
-	struct cmsg *msg = calloc(1, sizeof(*msg));
-
-	if (!msg) {
-		snprintf(err, errlen, "not enough memory for the " MSG_SERVICE " service");
-		return -1;
-	}
-	msg->user = iucv_service_create(cp, MSG_SERVICE, MSG_MAX_PATHS, &service_ops, msg);
-	if (!msg->user) {
-		snprintf(err, errlen, "the " MSG_SERVICE " service cannot be created: there are "
-			 "too many IUCV users");
-		free(msg);
-		return -1;
-	}
-	assert(!cp->msg);
-	cp->msg = msg;
-	return 0;
+	assert(!system->msg);
+	system->msg = iucv_service_create(system, MSG_SERVICE, MSG_MAX_PATHS, &service_ops, NULL);
+	if (system->msg)
+		return 0;
+	snprintf(err, errlen, "not enough memory for the " MSG_SERVICE " service");
+	return -1;
 }
 
-/* The service itself goes with IUCV. */
+static int msg_init(struct cp *cp, char *err, size_t errlen)
+{
+	cp->msg = calloc(1, sizeof(*cp->msg));
+	if (cp->msg)
+		return 0;
+	snprintf(err, errlen, "not enough memory for messages of the " MSG_SERVICE " service");
+	return -1;
+}
+
 static void msg_fini(struct cp *cp)
 {
 	free(cp->msg);
@@ -218,11 +229,8 @@ static void msg_reset(struct cp *cp)
 	forget_path(cp->msg);
 }
 
-static void msg_state(struct cp *cp, struct state *state)
+static void machine_state(struct cmsg *msg, struct state *state)
 {
-	struct cmsg *msg = cp->msg;
-
-	state_tag(state, "CMSG");
 	state_u8(state, &msg->smsg);
 	state_require(state, msg->smsg <= SMSG_IUCV);
 	state_bool(state, &msg->connected);
@@ -231,15 +239,21 @@ static void msg_state(struct cp *cp, struct state *state)
 	/* IUCV saves the contents of the messages that use the buffers. */
 	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
 		state_bool(state, &msg->buffer[i].busy);
+}
+
+static void msg_state(struct cp *cp, struct state *state)
+{
+	struct cp_system *system = cp->system;
+
+	state_tag(state, "CMSG");
+	for (unsigned int i = 0; i < system->machines; i++)
+		machine_state(system->machine[i]->msg, state);
 	if (!state->loading)
 		return;
-	msg->user = iucv_user_find(cp, MSG_SERVICE);
-	state_require(state, msg->user != NULL);
-	if (msg->user)
-		iucv_user_attach(msg->user, &service_ops, msg);
-	if (state->failed) {
-		msg->smsg = SMSG_OFF;
-		forget_path(msg);
+	iucv_user_attach(system->msg, &service_ops, NULL);
+	for (unsigned int i = 0; state->failed && i < system->machines; i++) {
+		system->machine[i]->msg->smsg = SMSG_OFF;
+		forget_path(system->machine[i]->msg);
 	}
 }
 
@@ -278,11 +292,10 @@ static struct buffer *free_buffer(struct cmsg *msg, uint32_t *tag)
 	return NULL;
 }
 
-/* By IUCV to the guest; a message that CP cannot send is refused, not queued. */
-static int to_path(struct cp *cp, const char *from, const char *text,
+/* By IUCV to the machine; a message that CP cannot send is refused, not queued. */
+static int to_path(struct cp *cp, struct cmsg *msg, const char *from, const char *text,
 		   const struct fault_action *fault)
 {
-	struct cmsg *msg = cp->msg;
 	const size_t len = strlen(text);
 	struct buffer *buffer;
 	struct iucv_parm parm;
@@ -301,7 +314,7 @@ static int to_path(struct cp *cp, const char *from, const char *text,
 		.buffer = { .host = true, .ptr = buffer->data, .len = 8 + (uint32_t)len },
 	};
 	assert(!buffer->busy && parm.buffer.len <= sizeof(buffer->data));
-	if (iucv_call(cp, msg->user, IUCV_SEND, &parm).cc != 0)
+	if (iucv_call(cp, cp->system->msg, IUCV_SEND, &parm).cc != 0)
 		return CPCMD_NOT_RECEIVING;
 	buffer->busy = true;
 	if (fault->kind == FAULT_DELAY || fault->kind == FAULT_REORDER)
@@ -311,11 +324,11 @@ static int to_path(struct cp *cp, const char *from, const char *text,
 }
 
 /* The same with the fault that may be due. */
-static int to_guest(struct cp *cp, const char *from, const char *text)
+static int to_machine(struct cp *cp, struct cp *target, const char *from, const char *text)
 {
-	struct cmsg *msg = cp->msg;
+	struct cmsg *msg = target->msg;
 	const struct fault_action fault =
-		fault_for(cp, FAULT_MSG_MESSAGE, cp->config.userid, msg->guest_path);
+		fault_for(cp, FAULT_MSG_MESSAGE, target->config.userid, msg->guest_path);
 	int rc;
 
 	if (fault.kind == FAULT_DROP)
@@ -325,33 +338,34 @@ static int to_guest(struct cp *cp, const char *from, const char *text)
 		forget_path(msg);
 		return CPCMD_NOT_RECEIVING;
 	}
-	rc = to_path(cp, from, text, &fault);
+	rc = to_path(cp, msg, from, text, &fault);
 	if (rc == 0 && fault.kind == FAULT_DUPLICATE)
-		(void)to_path(cp, from, text, &fault);
+		(void)to_path(cp, msg, from, text, &fault);
 	return rc;
 }
 
 int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 	     enum msg_kind kind)
 {
-	const struct cmsg *msg = cp->msg;
+	struct cp *target = cp_machine_of(cp->system, to);
 
 	assert(strlen(from) <= CP_NAME_LEN && strlen(text) <= MSG_MAX_TEXT);
 	if (!parts_logged_on(cp, to))
 		return CPCMD_NOT_LOGGED_ON;
-	if (kind == MSG_SPECIAL && strcmp(to, cp->config.userid) == 0) {
-		if (msg->smsg == SMSG_OFF)
+	if (kind == MSG_SPECIAL && target) {
+		if (target->msg->smsg == SMSG_OFF)
 			return CPCMD_NOT_RECEIVING;
-		if (msg->smsg == SMSG_IUCV && msg->connected)
-			return to_guest(cp, from, text);
+		if (target->msg->smsg == SMSG_IUCV && target->msg->connected)
+			return to_machine(cp, target, from, text);
 	}
 	to_console(cp, from, to, text, kind);
 	return 0;
 }
 
 const struct cp_part msg_part = {
+	.init_system = msg_init_system,
 	.init = msg_init,
 	.fini = msg_fini,
 	.reset = msg_reset,
-	.state = msg_state,
+	.state_system = msg_state,
 };

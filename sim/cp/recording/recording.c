@@ -63,7 +63,7 @@ static unsigned int add(struct cp *cp, enum rec_service service, const uint8_t *
 
 	assert(service < REC_SERVICES && len > 0);
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		struct rec_queue *queue = &cp->recordings->queue[i];
+		struct rec_queue *queue = &cp->system->recordings->queue[i];
 
 		if (!queue->used || queue->service != service || !queue->on)
 			continue;
@@ -121,9 +121,9 @@ unsigned int recording_sever(struct cp *cp, enum rec_service service, const char
 	assert(service < REC_SERVICES);
 	TRACE_INPUT(cp, recording_sever, .service = service, .user = userid, .code = code);
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		if (!selects(&cp->recordings->queue[i], service, userid))
+		if (!selects(&cp->system->recordings->queue[i], service, userid))
 			continue;
-		rec_sever(cp, &cp->recordings->queue[i], code);
+		rec_sever(cp, &cp->system->recordings->queue[i], code);
 		count++;
 	}
 	trace_number(cp, "severed", count);
@@ -141,12 +141,12 @@ unsigned int recording_quiesce(struct cp *cp, enum rec_service service, const ch
 	TRACE_INPUT(cp, recording_quiesce, .service = service, .user = userid,
 		    .quiesce = quiesce);
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		struct rec_queue *queue = &cp->recordings->queue[i];
+		struct rec_queue *queue = &cp->system->recordings->queue[i];
 		struct iucv_parm parm = { .path = queue->path };
 
 		if (!selects(queue, service, userid))
 			continue;
-		if (iucv_call(cp, cp->recordings->service[service],
+		if (iucv_call(cp, cp->system->recordings->service[service],
 			      quiesce ? IUCV_QUIESCE : IUCV_RESUME, &parm).cc == 0)
 			count++;
 	}
@@ -162,7 +162,7 @@ unsigned int recording_switch(struct cp *cp, const struct rec_change *change)
 
 	assert(change->service < REC_SERVICES);
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		struct rec_queue *queue = &cp->recordings->queue[i];
+		struct rec_queue *queue = &cp->system->recordings->queue[i];
 
 		if (!queue->used || queue->service != change->service ||
 		    (change->userid && strcmp(queue->userid, change->userid) != 0))
@@ -186,18 +186,18 @@ unsigned int recording_switch(struct cp *cp, const struct rec_change *change)
 
 bool recording_known(struct cp *cp, enum rec_service service, const char *userid)
 {
-	return rec_find(cp, service, userid) != NULL;
+	return rec_find(cp->system->recordings, service, userid) != NULL;
 }
 
 bool recording_make(struct cp *cp, enum rec_service service, const char *userid)
 {
-	return rec_make(cp, service, userid) != NULL;
+	return rec_make(cp->system->recordings, service, userid) != NULL;
 }
 
 bool recording_queue(const struct cp *cp, unsigned int index, struct rec_queue_info *out)
 {
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		const struct rec_queue *queue = &cp->recordings->queue[i];
+		const struct rec_queue *queue = &cp->system->recordings->queue[i];
 
 		if (!queue->used || index-- > 0)
 			continue;

@@ -84,34 +84,41 @@ static void queue_state(struct rec_queue *queue, struct state *state)
 static void attach(struct cp *cp, struct state *state)
 {
 	for (unsigned int i = 0; i < REC_SERVICES; i++) {
-		struct iucv_user *user = iucv_user_find(cp, rec_service_info[i].service);
+		struct iucv_user *user = iucv_service_find(cp->system, rec_service_info[i].service);
 
 		state_require(state, user != NULL);
-		cp->recordings->service[i] = user;
+		cp->system->recordings->service[i] = user;
 		if (user)
-			iucv_user_attach(user, &rec_service_ops, cp->recordings);
+			iucv_user_attach(user, &rec_service_ops, cp->system->recordings);
 	}
 }
 
 /* No service has two queues of one user, and the system's own are there. */
-static bool table_valid(struct cp *cp)
+static bool table_valid(struct recording *recording)
 {
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		const struct rec_queue *queue = &cp->recordings->queue[i];
+		const struct rec_queue *queue = &recording->queue[i];
 
 		if (queue->used &&
-		    rec_find(cp, (enum rec_service)queue->service, queue->userid) != queue)
+		    rec_find(recording, (enum rec_service)queue->service, queue->userid) != queue)
 			return false;
 	}
 	for (unsigned int i = 0; i < REC_SERVICES; i++)
-		if (!rec_find(cp, (enum rec_service)i, rec_service_info[i].retriever))
+		if (!rec_find(recording, (enum rec_service)i, rec_service_info[i].retriever))
 			return false;
 	return true;
 }
 
+/* The system's own queues are on from the beginning. */
+static void make_own(struct recording *recording)
+{
+	for (unsigned int i = 0; i < REC_SERVICES; i++)
+		rec_make(recording, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
+}
+
 static void recording_state(struct cp *cp, struct state *state)
 {
-	struct recording *recording = cp->recordings;
+	struct recording *recording = cp->system->recordings;
 
 	state_tag(state, "CREC");
 	if (state->loading)
@@ -123,16 +130,15 @@ static void recording_state(struct cp *cp, struct state *state)
 		return;
 	attach(cp, state);
 	if (!state->failed)
-		state_require(state, table_valid(cp));
+		state_require(state, table_valid(recording));
 	if (!state->failed)
 		return;
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
 		recording->queue[i] = (struct rec_queue){ .used = false };
-	for (unsigned int i = 0; i < REC_SERVICES; i++)
-		rec_make(cp, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
+	make_own(recording);
 }
 
-static int recording_init(struct cp *cp, char *err, size_t errlen)
+static int recording_init(struct cp_system *system, char *err, size_t errlen)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
 
@@ -141,7 +147,7 @@ static int recording_init(struct cp *cp, char *err, size_t errlen)
 		return -1;
 	}
 	for (unsigned int i = 0; i < REC_SERVICES; i++) {
-		recording->service[i] = iucv_service_create(cp, rec_service_info[i].service,
+		recording->service[i] = iucv_service_create(system, rec_service_info[i].service,
 							    MAX_PATHS, &rec_service_ops, recording);
 		if (recording->service[i])
 			continue;
@@ -150,18 +156,17 @@ static int recording_init(struct cp *cp, char *err, size_t errlen)
 		free(recording);
 		return -1;
 	}
-	assert(!cp->recordings);
-	cp->recordings = recording;
-	for (unsigned int i = 0; i < REC_SERVICES; i++)
-		rec_make(cp, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
+	assert(!system->recordings);
+	system->recordings = recording;
+	make_own(recording);
 	return 0;
 }
 
 /* The services themselves go with IUCV. */
-static void recording_fini(struct cp *cp)
+static void recording_fini(struct cp_system *system)
 {
-	free(cp->recordings);
-	cp->recordings = NULL;
+	free(system->recordings);
+	system->recordings = NULL;
 }
 
 /*
@@ -171,7 +176,7 @@ static void recording_fini(struct cp *cp)
 static void recording_reset(struct cp *cp)
 {
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		struct rec_queue *queue = &cp->recordings->queue[i];
+		struct rec_queue *queue = &cp->system->recordings->queue[i];
 
 		if (queue->used && strcmp(queue->userid, cp->config.userid) == 0)
 			rec_disconnect(queue);
@@ -186,9 +191,9 @@ static void recording_logoff(struct cp *cp, const char *userid)
 }
 
 const struct cp_part recording_part = {
-	.init = recording_init,
-	.fini = recording_fini,
+	.init_system = recording_init,
+	.fini_system = recording_fini,
 	.reset = recording_reset,
-	.state = recording_state,
+	.state_system = recording_state,
 	.logoff = recording_logoff,
 };

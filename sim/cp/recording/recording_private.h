@@ -45,9 +45,9 @@ struct recording {
 };
 
 /* recording_queue.c */
-struct rec_queue *rec_find(struct cp *cp, enum rec_service service, const char *userid);
+struct rec_queue *rec_find(struct recording *recording, enum rec_service service, const char *userid);
 /** The queue of the user, made if there is none; NULL if there is no room for it. */
-struct rec_queue *rec_make(struct cp *cp, enum rec_service service, const char *userid);
+struct rec_queue *rec_make(struct recording *recording, enum rec_service service, const char *userid);
 /** Put a record at the end; false if there is no room. */
 bool rec_put(struct rec_queue *queue, const uint8_t *bytes, uint32_t len);
 /** Copy the first record into the queue's message; return: its length. */

@@ -16,10 +16,8 @@ const struct rec_service_info rec_service_info[REC_SERVICES] = {
 #undef REC_SERVICE
 };
 
-struct rec_queue *rec_find(struct cp *cp, enum rec_service service, const char *userid)
+struct rec_queue *rec_find(struct recording *recording, enum rec_service service, const char *userid)
 {
-	struct recording *recording = cp->recordings;
-
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
 		struct rec_queue *queue = &recording->queue[i];
 
@@ -37,14 +35,14 @@ static struct rec_queue *unused(struct recording *recording)
 	return NULL;
 }
 
-struct rec_queue *rec_make(struct cp *cp, enum rec_service service, const char *userid)
+struct rec_queue *rec_make(struct recording *recording, enum rec_service service, const char *userid)
 {
-	struct rec_queue *queue = rec_find(cp, service, userid);
+	struct rec_queue *queue = rec_find(recording, service, userid);
 
 	assert(service < REC_SERVICES && userid[0] != '\0' && strlen(userid) <= CP_NAME_LEN);
 	if (queue)
 		return queue;
-	queue = unused(cp->recordings);
+	queue = unused(recording);
 	if (!queue)
 		return NULL;
 	queue->used = true;

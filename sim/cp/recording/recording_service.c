@@ -22,7 +22,7 @@ static void sever_path(struct cp *cp, enum rec_service service, uint16_t path, u
 
 	parm.ipuser[0] = parm.ipuser[IPUSER_REASON] = code;
 	/* The path may be gone already: then there is nothing left to do. */
-	(void)iucv_call(cp, cp->recordings->service[service], IUCV_SEVER, &parm);
+	(void)iucv_call(cp, cp->system->recordings->service[service], IUCV_SEVER, &parm);
 }
 
 struct fault_action rec_fault(struct cp *cp, enum fault_point point, const struct rec_queue *queue)
@@ -48,12 +48,12 @@ static bool send_one(struct cp *cp, struct rec_queue *queue, uint32_t len,
 {
 	struct iucv_parm parm = {
 		.path = queue->path, .flags = IPNORPY,
-		.msgtag = (uint32_t)(queue - cp->recordings->queue),
+		.msgtag = (uint32_t)(queue - cp->system->recordings->queue),
 		.buffer = { .host = true, .ptr = queue->message, .len = len },
 	};
 
 	assert(queue->sent < REC_MAX_SENT && len > 0 && len <= REC_MAX_RECORD);
-	if (iucv_call(cp, cp->recordings->service[queue->service], IUCV_SEND, &parm).cc != 0)
+	if (iucv_call(cp, cp->system->recordings->service[queue->service], IUCV_SEND, &parm).cc != 0)
 		return false;
 	queue->msgid[queue->sent++] = parm.msgid;
 	if (fault->kind == FAULT_DELAY || fault->kind == FAULT_REORDER)
@@ -95,7 +95,7 @@ void rec_take_back(struct cp *cp, struct rec_queue *queue)
 					  .flags = IPFGPID | IPFGMID };
 
 		/* One of two may have been received. */
-		(void)iucv_call(cp, cp->recordings->service[queue->service], IUCV_PURGE, &parm);
+		(void)iucv_call(cp, cp->system->recordings->service[queue->service], IUCV_PURGE, &parm);
 	}
 	queue->sent = 0;
 }
@@ -115,7 +115,7 @@ static void accept(struct cp *cp, struct rec_queue *queue, const struct iucv_eve
 	struct iucv_result result;
 
 	assert(!queue->connected && queue->sent == 0);
-	result = iucv_call(cp, cp->recordings->service[queue->service], IUCV_ACCEPT, &parm);
+	result = iucv_call(cp, cp->system->recordings->service[queue->service], IUCV_ACCEPT, &parm);
 	assert(result.cc == 0);
 	(void)result;
 	queue->connected = true;
@@ -131,10 +131,11 @@ static void connection_pending(struct cp *cp, enum rec_service service,
 {
 	struct fault_call call = { .user = event->vmid,
 				   .name = rec_service_info[service].service };
-	struct rec_queue *queue = rec_find(cp, service, event->vmid);
+	struct rec_queue *queue = rec_find(cp->system->recordings, service, event->vmid);
 	struct iucv_path_info info;
 	struct fault_action fault;
-	const bool there = iucv_path_info(cp->recordings->service[service], event->path, &info);
+	const bool there = iucv_path_info(cp->system->recordings->service[service], event->path,
+					  &info);
 
 	/* Whoever had left the path would have taken the connection's event with it. */
 	assert(there);
@@ -151,7 +152,7 @@ static void connection_pending(struct cp *cp, enum rec_service service,
 		sever_path(cp, service, event->path, REC_CONNECTED);
 		return;
 	}
-	queue = rec_make(cp, service, event->vmid);
+	queue = rec_make(cp->system->recordings, service, event->vmid);
 	if (queue)
 		accept(cp, queue, event, info.partner_path, limit_wanted(event, &fault));
 	else
@@ -203,13 +204,13 @@ static void reject(struct cp *cp, enum rec_service service, const struct iucv_ev
 		.msgid = event->msgid, .trgcls = event->trgcls,
 	};
 
-	(void)iucv_call(cp, cp->recordings->service[service], IUCV_REJECT, &parm);
+	(void)iucv_call(cp, cp->system->recordings->service[service], IUCV_REJECT, &parm);
 }
 
 static struct rec_queue *queue_of(struct cp *cp, enum rec_service service, uint16_t path)
 {
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
-		struct rec_queue *queue = &cp->recordings->queue[i];
+		struct rec_queue *queue = &cp->system->recordings->queue[i];
 
 		if (queue->used && queue->service == service && queue->connected &&
 		    queue->path == path)
@@ -243,8 +244,8 @@ static void service_event(struct cp *cp, struct iucv_user *user, void *opaque,
 	enum rec_service service = 0;
 	struct rec_queue *queue;
 
-	assert(opaque == cp->recordings);
-	while (cp->recordings->service[service] != user)
+	assert(opaque == cp->system->recordings);
+	while (cp->system->recordings->service[service] != user)
 		service++;
 	assert(service < REC_SERVICES);
 	queue = queue_of(cp, service, event->path);

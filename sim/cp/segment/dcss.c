@@ -24,9 +24,14 @@ uint64_t dcss_end(const struct dcss *segment)
 struct dcss *dcss_at(struct cp *cp, unsigned int index)
 {
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
-		if (cp->dcss->slot[i].defined && index-- == 0)
-			return &cp->dcss->slot[i];
+		if (cp->system->dcss->slot[i].defined && index-- == 0)
+			return &cp->system->dcss->slot[i];
 	return NULL;
+}
+
+bool dcss_loaded(const struct cp *cp, const struct dcss *segment)
+{
+	return cp->loaded & dcss_bit(cp, segment);
 }
 
 struct dcss *dcss_find(struct cp *cp, const char *name)
@@ -34,7 +39,7 @@ struct dcss *dcss_find(struct cp *cp, const char *name)
 	struct dcss *skeleton = NULL;
 
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		struct dcss *segment = &cp->dcss->slot[i];
+		struct dcss *segment = &cp->system->dcss->slot[i];
 
 		if (!segment->defined || segment->cls == DCSS_PENDING_PURGE ||
 		    strcmp(segment->config.name, name) != 0)
@@ -49,10 +54,10 @@ struct dcss *dcss_find(struct cp *cp, const char *name)
 struct dcss *dcss_find_loaded(struct cp *cp, const char *name)
 {
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		struct dcss *segment = &cp->dcss->slot[i];
+		struct dcss *segment = &cp->system->dcss->slot[i];
 
-		assert(segment->defined || !segment->loaded);
-		if (segment->loaded && strcmp(segment->config.name, name) == 0)
+		assert(segment->defined || segment->loaders == 0);
+		if (dcss_loaded(cp, segment) && strcmp(segment->config.name, name) == 0)
 			return segment;
 	}
 	return NULL;
@@ -115,15 +120,26 @@ static bool covered(const struct dcss *segment, uint64_t first, uint64_t last)
 	return false;
 }
 
+/* A machine in which the segment has frames: what lies in a machine's storage is the machine's. */
+static struct cp *frames_by(struct cp *cp, const struct dcss *segment)
+{
+	if (!dcss_in_storage(cp, segment))
+		return cp;
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		if (!dcss_in_storage(cp->system->machine[i], segment))
+			return cp->system->machine[i];
+	return NULL;
+}
+
 void *dcss_frames(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
 {
 	uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
 	uint64_t first = dcss_start(segment) + offset;
 
 	assert(segment->defined);
-	/* What lies in the guest's storage is the guest's: the segment has no frames there. */
-	if (len == 0 || offset >= size || len > size - offset ||
-	    !covered(segment, first, first + len - 1) || dcss_in_storage(cp, segment))
+	cp = frames_by(cp, segment);
+	if (!cp || len == 0 || offset >= size || len > size - offset ||
+	    !covered(segment, first, first + len - 1))
 		return NULL;
 	return storage_map(cp, CP_ABSOLUTE, first, len);
 }
@@ -144,8 +160,8 @@ void dcss_loaded_changed(struct cp *cp)
 {
 	storage_overlay_clear(cp);
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
-		if (cp->dcss->slot[i].loaded)
-			overlay(cp, &cp->dcss->slot[i]);
+		if (dcss_loaded(cp, &cp->system->dcss->slot[i]))
+			overlay(cp, &cp->system->dcss->slot[i]);
 	cp->host.storage_changed(cp->host.opaque);
 }
 

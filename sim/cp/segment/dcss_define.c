@@ -10,7 +10,7 @@
 static struct dcss *find_skeleton(struct cp *cp, const char *name)
 {
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		struct dcss *segment = &cp->dcss->slot[i];
+		struct dcss *segment = &cp->system->dcss->slot[i];
 
 		if (segment->defined && segment->cls == DCSS_SKELETON &&
 		    strcmp(segment->config.name, name) == 0)
@@ -57,7 +57,7 @@ int dcss_define(struct cp *cp, const struct cp_segment_config *config, char *err
 			 (unsigned long long)dcss_end(&probe));
 		return -1;
 	}
-	if (!dcss_new(cp, &copy, DCSS_SKELETON)) {
+	if (!dcss_new(cp->system->dcss, &copy, DCSS_SKELETON)) {
 		if (dcss_at(cp, CP_MAX_SEGMENTS - 1))
 			snprintf(err, errlen, "segment %s cannot be defined: %d segments exist, "
 				 "purge one first", copy.name, CP_MAX_SEGMENTS);

@@ -7,14 +7,13 @@
 
 #define MAX_FILEID 9999
 
-struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enum dcss_class cls)
+struct dcss *dcss_new(struct dcss_table *table, const struct cp_segment_config *config,
+		      enum dcss_class cls)
 {
-	struct dcss_table *table = cp->dcss;
-
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		struct dcss *segment = &table->slot[i];
 
-		assert(segment->defined || (!segment->loaded && segment->users == 0));
+		assert(segment->defined || (segment->loaders == 0 && segment->users == 0));
 		if (segment->defined)
 			continue;
 		/* As many numbers as spool files can have: the old ones are long gone. */
@@ -33,9 +32,38 @@ struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enu
 static bool overlaps_loaded(const struct cp *cp, const struct dcss *segment)
 {
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		const struct dcss *other = &cp->dcss->slot[i];
+		const struct dcss *other = &cp->system->dcss->slot[i];
 
-		if (other->loaded && dcss_overlap(segment, other))
+		if (dcss_loaded(cp, other) && dcss_overlap(segment, other))
+			return true;
+	}
+	return false;
+}
+
+/* Does a machine that has loaded it need frames that no other uses? */
+static bool needs_own(const struct dcss *segment, bool exclusive)
+{
+	for (unsigned int i = 0; i < segment->config.ranges; i++) {
+		const enum dcss_type type = segment->config.range[i].type;
+
+		if (type == DCSS_EW || type == DCSS_EN)
+			return true;
+	}
+	return exclusive;
+}
+
+/* Do other machines use the frames in a way that contradicts this one's? */
+static bool frames_in_use(const struct cp *cp, const struct dcss *segment, bool exclusive)
+{
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
+		const struct dcss *other = &cp->system->dcss->slot[i];
+
+		if (other->loaders == 0 || dcss_loaded(cp, other))
+			continue;
+		if (other == segment ? needs_own(segment, exclusive || other->exclusive)
+				     : dcss_overlap(segment, other) &&
+				       (dcss_stored_into(segment, exclusive) ||
+					dcss_stored_into(other, other->exclusive)))
 			return true;
 	}
 	return false;
@@ -54,7 +82,7 @@ static bool has_frames(struct cp *cp, const struct dcss *segment)
 
 uint16_t dcss_load_refused(struct cp *cp, const struct dcss *segment, bool exclusive)
 {
-	assert(segment->defined && !segment->loaded);
+	assert(segment->defined && !dcss_loaded(cp, segment));
 	if (segment->cls == DCSS_SKELETON)
 		return DCSS_RC_NOT_FOUND;
 	if (!dcss_allowed(cp, segment))
@@ -64,6 +92,8 @@ uint16_t dcss_load_refused(struct cp *cp, const struct dcss *segment, bool exclu
 			return DCSS_RC_NOT_AUTHORISED;
 	if (overlaps_loaded(cp, segment))
 		return DCSS_RC_OVERLAP;
+	if (frames_in_use(cp, segment, exclusive))
+		return DCSS_RC_IN_USE;
 	return has_frames(cp, segment) ? 0 : DCSS_RC_PAGING;
 }
 
@@ -75,8 +105,8 @@ static void tell(struct cp *cp, const struct dcss *segment, const char *what)
 
 void dcss_undefine(struct cp *cp, struct dcss *segment)
 {
-	assert(segment->defined && !segment->loaded && segment->users == 0);
-	dcss_saved_close(cp->dcss, segment);
+	assert(segment->defined && segment->loaders == 0 && segment->users == 0);
+	dcss_saved_close(cp->system->dcss, segment);
 	segment->defined = false;
 	segment->kept = false;
 }
@@ -94,21 +124,26 @@ void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 {
 	assert(dcss_load_refused(cp, segment, exclusive) == 0);
 	segment->exclusive = exclusive;
-	dcss_saved_loaded(cp, segment);
-	segment->loaded = true;
+	if (segment->loaders == 0)
+		dcss_saved_loaded(cp, segment);
+	segment->loaders++;
+	cp->loaded |= dcss_bit(cp, segment);
 	dcss_use(cp, segment, 1);
 	dcss_loaded_changed(cp);
 	assert(storage_overlay(cp, dcss_start(segment)) != CP_ACCESS_NONE);
 	tell(cp, segment, "loaded");
 }
 
-/* The guest has it no more. */
+/* The machine has it no more. */
 static void take_back(struct cp *cp, struct dcss *segment)
 {
-	assert(segment->defined && segment->loaded && segment->users > 0);
-	segment->loaded = false;
+	assert(segment->defined && dcss_loaded(cp, segment) && segment->users > 0);
+	assert(segment->loaders > 0);
+	cp->loaded &= ~dcss_bit(cp, segment);
+	segment->loaders--;
 	segment->exclusive = false;
-	dcss_saved_purged(cp, segment);
+	if (segment->loaders == 0)
+		dcss_saved_purged(cp, segment);
 	dcss_use(cp, segment, -1);
 }
 
@@ -126,9 +161,9 @@ void dcss_reset(struct cp *cp)
 	bool changed = false;
 
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		struct dcss *segment = &cp->dcss->slot[i];
+		struct dcss *segment = &cp->system->dcss->slot[i];
 
-		if (!segment->loaded)
+		if (!dcss_loaded(cp, segment))
 			continue;
 		take_back(cp, segment);
 		changed = true;

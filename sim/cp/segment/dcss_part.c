@@ -36,7 +36,22 @@ static bool class_valid(const struct dcss *segment, uint8_t cls)
 	}
 }
 
-static void segment_state(struct state *s, struct dcss *segment)
+/* By which machines it has been loaded; @loaded: for each of them the bits of all segments. */
+static void loaders_state(const struct cp_system *system, struct state *s, struct dcss *segment,
+			  uint32_t bit, uint32_t *loaded)
+{
+	segment->loaders = 0;
+	for (unsigned int i = 0; i < system->machines; i++) {
+		bool is_loaded = loaded[i] & bit;
+
+		state_bool(s, &is_loaded);
+		loaded[i] = is_loaded ? loaded[i] | bit : loaded[i] & ~bit;
+		segment->loaders += is_loaded ? 1 : 0;
+	}
+}
+
+static void segment_state(const struct cp_system *system, struct state *s, struct dcss *segment,
+			  uint32_t bit, uint32_t *loaded)
 {
 	struct cp_segment_config *config = &segment->config;
 	uint8_t ranges = (uint8_t)config->ranges, cls = (uint8_t)segment->cls;
@@ -56,12 +71,12 @@ static void segment_state(struct state *s, struct dcss *segment)
 	state_require(s, s->failed || config_segment_valid(config));
 	state_bool(s, &config->restricted);
 	state_u16(s, &segment->fileid);
-	state_bool(s, &segment->loaded);
+	loaders_state(system, s, segment, bit, loaded);
 	state_bool(s, &segment->exclusive);
 	state_bool(s, &segment->kept);
 	state_u32(s, &segment->users);
-	state_require(s, s->failed || (segment->users >= segment->loaded &&
-				       segment->loaded >= segment->exclusive));
+	state_require(s, s->failed || (segment->users >= segment->loaders &&
+				       (!segment->exclusive || segment->loaders == 1)));
 	state_u8(s, &cls);
 	state_require(s, s->failed || class_valid(segment, cls));
 	segment->cls = (enum dcss_class)cls;
@@ -85,6 +100,15 @@ static void pages_state(struct state *s, uint8_t *at, uint64_t size)
 	}
 }
 
+/* An emulator has storage for what its machine has loaded. */
+static void require_storage(const struct cp_system *system, struct state *s,
+			    const struct dcss *segment, uint64_t addr, uint64_t size)
+{
+	for (unsigned int i = 0; i < system->machines; i++)
+		if (dcss_loaded(system->machine[i], segment))
+			storage_state_require(system->machine[i], s, addr, size);
+}
+
 static void content_state(struct cp *cp, struct state *s, const struct dcss *segment)
 {
 	for (unsigned int i = 0; i < segment->config.ranges && !s->failed; i++) {
@@ -93,8 +117,7 @@ static void content_state(struct cp *cp, struct state *s, const struct dcss *seg
 		uint8_t *at = dcss_frames(cp, segment, offset, size);
 		bool has_frames = at != NULL;
 
-		if (segment->loaded)
-			storage_state_require(cp, s, dcss_start(segment) + offset, size);
+		require_storage(cp->system, s, segment, dcss_start(segment) + offset, size);
 		state_bool(s, &has_frames);
 		state_require(s, has_frames == (at != NULL));
 		if (!at)
@@ -106,7 +129,7 @@ static void content_state(struct cp *cp, struct state *s, const struct dcss *seg
 }
 
 /* Segments of an image, with room for what they keep aside. */
-static bool take_table(struct cp *cp, struct dcss_table *next)
+static bool take_table(struct cp_system *system, struct dcss_table *next, const uint32_t *loaded)
 {
 	unsigned int i = 0;
 
@@ -118,22 +141,30 @@ static bool take_table(struct cp *cp, struct dcss_table *next)
 		dcss_saved_close_all(next, i);
 		return false;
 	}
-	dcss_saved_close_all(cp->dcss, CP_MAX_SEGMENTS);
-	*cp->dcss = *next;
-	dcss_loaded_changed(cp);
+	dcss_saved_close_all(system->dcss, CP_MAX_SEGMENTS);
+	*system->dcss = *next;
+	for (i = 0; i < system->machines; i++) {
+		system->machine[i]->loaded = loaded[i];
+		dcss_loaded_changed(system->machine[i]);
+	}
 	return true;
 }
 
 static void dcss_state(struct cp *cp, struct state *s)
 {
-	struct dcss_table next = *cp->dcss;
+	struct cp_system *system = cp->system;
+	struct dcss_table next = *system->dcss;
+	uint32_t loaded[CP_MAX_MACHINES] = { 0 };
+
+	for (unsigned int i = 0; !s->loading && i < system->machines; i++)
+		loaded[i] = system->machine[i]->loaded;
 
 	state_tag(s, "DCSS");
 	state_u16(s, &next.last_fileid);
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && !s->failed; i++) {
 		state_bool(s, &next.slot[i].defined);
 		if (!s->failed && next.slot[i].defined)
-			segment_state(s, &next.slot[i]);
+			segment_state(system, s, &next.slot[i], UINT32_C(1) << i, loaded);
 		else
 			next.slot[i] = (struct dcss){ .defined = false };
 	}
@@ -142,9 +173,9 @@ static void dcss_state(struct cp *cp, struct state *s)
 	if (s->failed)
 		return;
 	if (s->loading)
-		state_require(s, take_table(cp, &next));
+		state_require(s, take_table(system, &next, loaded));
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && !s->failed; i++) {
-		const struct dcss *segment = &cp->dcss->slot[i];
+		const struct dcss *segment = &cp->system->dcss->slot[i];
 
 		if (segment->defined)
 			content_state(cp, s, segment);
@@ -158,7 +189,7 @@ static uint64_t dcss_highest(const struct cp *cp)
 	uint64_t highest = 0;
 
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		const struct dcss *segment = &cp->dcss->slot[i];
+		const struct dcss *segment = &cp->system->dcss->slot[i];
 
 		if (segment->defined && dcss_end(segment) > highest)
 			highest = dcss_end(segment);
@@ -166,46 +197,53 @@ static uint64_t dcss_highest(const struct cp *cp)
 	return highest;
 }
 
-static void dcss_fini(struct cp *cp)
+static void dcss_fini_system(struct cp_system *system)
 {
-	if (cp->dcss)
-		dcss_saved_close_all(cp->dcss, CP_MAX_SEGMENTS);
-	free(cp->dcss);
-	cp->dcss = NULL;
+	if (system->dcss)
+		dcss_saved_close_all(system->dcss, CP_MAX_SEGMENTS);
+	free(system->dcss);
+	system->dcss = NULL;
 }
 
+static int dcss_init_system(struct cp_system *system, char *err, size_t errlen)
+{
+	const struct cp_config *config = &system->config;
+
+	assert(!system->dcss && config->segments <= CP_MAX_SEGMENTS);
+	system->dcss = calloc(1, sizeof(*system->dcss));
+	for (unsigned int i = 0; system->dcss && i < config->segments; i++) {
+		const struct cp_segment_config *s = &config->segment[i];
+
+		if (!dcss_new(system->dcss, s, s->restricted ? DCSS_RESTRICTED : DCSS_ACTIVE))
+			dcss_fini_system(system);
+	}
+	if (system->dcss)
+		return 0;
+	snprintf(err, errlen, "not enough memory for the saved segments");
+	return -1;
+}
+
+/* The first machine brings the frames; its storage is not the segments' own. */
 static int dcss_init(struct cp *cp, char *err, size_t errlen)
 {
-	const struct cp_config *config = &cp->config;
+	const struct cp_config *config = &cp->system->config;
+	struct dcss_table *table = cp->system->dcss;
 
-	assert(!cp->dcss && config->segments <= CP_MAX_SEGMENTS);
-	cp->dcss = calloc(1, sizeof(*cp->dcss));
-	if (!cp->dcss) {
-		snprintf(err, errlen, "not enough memory for the saved segments");
-		return -1;
-	}
-	for (unsigned int i = 0; i < config->segments; i++) {
-		const struct cp_segment_config *s = &config->segment[i];
-		struct dcss *segment =
-			dcss_new(cp, s, s->restricted ? DCSS_RESTRICTED : DCSS_ACTIVE);
+	for (unsigned int i = 0; !table->filled && i < config->segments; i++) {
+		const char *file = config->segment[i].file;
 
-		if (!segment) {
-			snprintf(err, errlen, "not enough memory for the saved segments");
-			dcss_fini(cp);
+		if (file && dcss_read_file(cp, &table->slot[i], file, err, errlen) != 0)
 			return -1;
-		}
-		if (s->file && dcss_read_file(cp, segment, s->file, err, errlen) != 0) {
-			dcss_fini(cp);
-			return -1;
-		}
 	}
+	table->filled = true;
 	return 0;
 }
 
 const struct cp_part dcss_part = {
+	.init_system = dcss_init_system,
+	.fini_system = dcss_fini_system,
 	.init = dcss_init,
-	.fini = dcss_fini,
 	.reset = dcss_reset,
-	.state = dcss_state,
+	.state_system = dcss_state,
 	.highest = dcss_highest,
 };

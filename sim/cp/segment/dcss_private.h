@@ -6,9 +6,12 @@
 #include "cp_private.h"
 #include "zvmlab/dcss.h"
 
+static_assert(CP_MAX_SEGMENTS <= 32, "a bit of struct cp.loaded for each");
+
 struct dcss_table {
 	struct dcss slot[CP_MAX_SEGMENTS];
 	uint16_t last_fileid;
+	bool filled;		/* the files of the configuration have been read */
 	uint8_t *saved[CP_MAX_SEGMENTS];	/* room for what a slot's segment keeps aside */
 };
 
@@ -31,6 +34,12 @@ static inline uint64_t dcss_content_size(const struct dcss *segment)
 	return size;
 }
 
+/** The bit of the segment in struct cp.loaded. */
+static inline uint32_t dcss_bit(const struct cp *cp, const struct dcss *segment)
+{
+	return UINT32_C(1) << (segment - cp->system->dcss->slot);
+}
+
 /** The access to a page of that type for the guest that has loaded it shared. */
 enum cp_access dcss_type_access(enum dcss_type type);
 /** Do two segments claim addresses of each other? */
@@ -46,7 +55,7 @@ void dcss_unload(struct cp *cp, struct dcss *segment);
 /** Enters what is loaded into the overlay of storage; the host forgets its translations. */
 void dcss_loaded_changed(struct cp *cp);
 /** Free slot with the next file number, NULL if all are in use. */
-struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enum dcss_class cls);
+struct dcss *dcss_new(struct dcss_table *table, const struct cp_segment_config *config, enum dcss_class cls);
 /** The slot is free again. */
 void dcss_undefine(struct cp *cp, struct dcss *segment);
 /** dcss_map() of the emulator's frames, whosever pages they hold. */
@@ -62,11 +71,13 @@ void dcss_saved_close(struct dcss_table *table, const struct dcss *segment);
 void dcss_saved_close_all(struct dcss_table *table, unsigned int slots);
 /** The byte at @offset from the segment's start, which a range must have. */
 uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t offset);
-/** The guest gets the segment, and has given it back. */
+/** The first machine gets the segment, and the last has given it back. */
 void dcss_saved_loaded(struct cp *cp, struct dcss *segment);
 void dcss_saved_purged(struct cp *cp, struct dcss *segment);
 /** May a segment of an image keep its contents aside, or not, as it says? */
 bool dcss_saved_valid(const struct dcss_table *table, const struct dcss *segment);
+/** Can a machine that has loaded it, or will, store into it?  @exclusive: a copy of its own. */
+bool dcss_stored_into(const struct dcss *segment, bool exclusive);
 /** SAVESEG: what lies there now is what the segment holds. */
 void dcss_saved_taken(struct cp *cp, struct dcss *segment);
 

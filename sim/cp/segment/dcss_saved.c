@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Saved contents.  A segment's pages lie at its address.  While the guest has
- * pages that it may store into, what was saved is kept aside; it takes their
- * place when the guest gives the segment back.
+ * Saved contents.  A segment's pages lie at its address.  While machines have
+ * pages that they may store into, what was saved is kept aside; it takes their
+ * place when the last of them gives the segment back.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -15,9 +15,9 @@ static bool data_saved(const struct cp_segment_range *range)
 }
 
 /* A private copy is the guest's own, whatever its type. */
-static bool may_be_stored_into(const struct dcss *segment)
+bool dcss_stored_into(const struct dcss *segment, bool exclusive)
 {
-	if (segment->exclusive)
+	if (exclusive)
 		return true;
 	for (unsigned int i = 0; i < segment->config.ranges; i++)
 		if (dcss_type_access(segment->config.range[i].type) == CP_ACCESS_WRITE)
@@ -54,7 +54,7 @@ void dcss_saved_close_all(struct dcss_table *table, unsigned int slots)
 
 uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t offset)
 {
-	uint8_t *at = cp->dcss->saved[segment - cp->dcss->slot];
+	uint8_t *at = cp->system->dcss->saved[segment - cp->system->dcss->slot];
 	uint64_t addr = dcss_start(segment) + offset;
 
 	assert(at);
@@ -72,7 +72,7 @@ uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t of
 /* SAVESEG has been given while the guest has other pages at its address. */
 static bool elsewhere(const struct dcss *segment)
 {
-	return segment->kept && !segment->loaded;
+	return segment->kept && segment->loaders == 0;
 }
 
 void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
@@ -82,11 +82,22 @@ void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint6
 	return at && elsewhere(segment) ? dcss_saved(cp, segment, offset) : at;
 }
 
+static void tell_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
+{
+	if (!dcss_in_storage(cp, segment))
+		cp->host.dirty(cp->host.opaque, CP_ABSOLUTE, dcss_start(segment) + offset, len);
+}
+
 void dcss_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
 {
 	assert(len > 0 && offset + len - 1 <= dcss_end(segment) - dcss_start(segment));
-	if (!elsewhere(segment))
-		cp->host.dirty(cp->host.opaque, CP_ABSOLUTE, dcss_start(segment) + offset, len);
+	if (elsewhere(segment))
+		return;
+	/* It may be logging on, and not be in the table yet. */
+	tell_dirty(cp, segment, offset, len);
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		if (cp->system->machine[i] != cp)
+			tell_dirty(cp->system->machine[i], segment, offset, len);
 }
 
 bool dcss_page_is_zero(const uint8_t *page)
@@ -147,7 +158,7 @@ static void give_back(struct cp *cp, struct dcss *segment)
 void dcss_saved_loaded(struct cp *cp, struct dcss *segment)
 {
 	assert(!segment->kept);
-	if (!may_be_stored_into(segment))
+	if (!dcss_stored_into(segment, segment->exclusive))
 		return;
 	keep(cp, segment);
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
@@ -168,7 +179,8 @@ static bool frames_taken(const struct dcss_table *table, const struct dcss *segm
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		const struct dcss *other = &table->slot[i];
 
-		if (other != segment && other->loaded && other->kept && dcss_overlap(other, segment))
+		if (other != segment && other->loaders > 0 && other->kept &&
+		    dcss_overlap(other, segment))
 			return true;
 	}
 	return false;
@@ -176,28 +188,29 @@ static bool frames_taken(const struct dcss_table *table, const struct dcss *segm
 
 bool dcss_saved_valid(const struct dcss_table *table, const struct dcss *segment)
 {
-	if (segment->loaded)
-		return segment->kept == may_be_stored_into(segment);
+	if (segment->loaders > 0)
+		return segment->kept == dcss_stored_into(segment, segment->exclusive);
 	return !segment->kept || frames_taken(table, segment);
 }
 
 void dcss_saved_purged(struct cp *cp, struct dcss *segment)
 {
-	assert(!segment->loaded);
+	assert(segment->loaders == 0);
 	if (segment->kept)
 		give_back(cp, segment);
 	/* What was saved while the guest had other pages there can come to its place. */
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		struct dcss *other = &cp->dcss->slot[i];
+		struct dcss *other = &cp->system->dcss->slot[i];
 
-		if (other->defined && other->kept && !other->loaded && !frames_taken(cp->dcss, other))
+		if (other->defined && other->kept && other->loaders == 0 &&
+		    !frames_taken(cp->system->dcss, other))
 			give_back(cp, other);
 	}
 }
 
 void dcss_saved_taken(struct cp *cp, struct dcss *segment)
 {
-	assert(!segment->kept && !segment->loaded);
-	if (frames_taken(cp->dcss, segment))
+	assert(!segment->kept && segment->loaders == 0);
+	if (frames_taken(cp->system->dcss, segment))
 		keep(cp, segment);
 }

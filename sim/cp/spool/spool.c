@@ -51,7 +51,7 @@ struct spool_label spool_label_of(const char *user)
 
 void spool_device_init(const struct cp *cp, unsigned int unit)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 
 	*device = (struct spool_device){
 		.spool_class = cp->config.unit[unit].spool_class, .copies = 1,
@@ -63,7 +63,7 @@ void spool_device_init(const struct cp *cp, unsigned int unit)
 struct spool_file *spool_nth(struct cp *cp, const char *owner, enum spool_queue queue,
 			     unsigned int index)
 {
-	struct spool *spool = cp->spool;
+	struct spool *spool = cp->system->spool;
 
 	for (unsigned int i = 0; i < spool->lines; i++) {
 		struct spool_file *file = &spool->file[spool->line[i]];
@@ -77,7 +77,7 @@ struct spool_file *spool_nth(struct cp *cp, const char *owner, enum spool_queue 
 struct spool_file *spool_find(struct cp *cp, const char *owner, enum spool_queue queue,
 			      uint16_t id)
 {
-	struct spool *spool = cp->spool;
+	struct spool *spool = cp->system->spool;
 
 	for (unsigned int i = 0; i < spool->lines; i++) {
 		struct spool_file *file = &spool->file[spool->line[i]];
@@ -113,17 +113,18 @@ static uint16_t free_id(const struct spool *spool, const char *owner)
 
 bool spool_has_room(const struct cp *cp, const char *owner)
 {
+	const struct spool *spool = cp->system->spool;
 	uint32_t files = 0;
 
 	for (unsigned int i = 0; i < SPOOL_MAX_FILES; i++)
-		if (cp->spool->file[i].used && strcmp(cp->spool->file[i].owner, owner) == 0)
+		if (spool->file[i].used && strcmp(spool->file[i].owner, owner) == 0)
 			files++;
-	return files < cp->spool->file_limit;
+	return files < spool->file_limit;
 }
 
 struct spool_file *spool_new(struct cp *cp, const char *owner, enum spool_queue device)
 {
-	struct spool *spool = cp->spool;
+	struct spool *spool = cp->system->spool;
 	struct spool_file *file = spool->file;
 
 	assert(strlen(owner) <= CP_NAME_LEN && owner[0] != '\0');
@@ -164,7 +165,7 @@ static void off_line(struct spool *spool, const struct spool_file *file)
 void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
 		   enum spool_queue queue)
 {
-	struct spool *spool = cp->spool;
+	struct spool *spool = cp->system->spool;
 
 	assert(file->used && !file->open && strlen(owner) <= CP_NAME_LEN);
 	off_line(spool, file);
@@ -180,7 +181,7 @@ void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
 
 void spool_to_front(struct cp *cp, const struct spool_file *file)
 {
-	struct spool *spool = cp->spool;
+	struct spool *spool = cp->system->spool;
 
 	assert(file->queued);
 	off_line(spool, file);
@@ -192,8 +193,8 @@ void spool_to_front(struct cp *cp, const struct spool_file *file)
 void spool_purge(struct cp *cp, struct spool_file *file)
 {
 	assert(file->used && !file->open);
-	off_line(cp->spool, file);
-	spool_free_pages(cp->spool, file);
+	off_line(cp->system->spool, file);
+	spool_free_pages(cp->system->spool, file);
 	file->used = file->queued = false;
 }
 
@@ -234,7 +235,7 @@ static int put_file(struct cp *cp, const struct spool_put *put, char *err, size_
 		snprintf(err, errlen, "the class of a spool file is a letter A to Z or a digit");
 		return -1;
 	}
-	if (!cp->spool->page) {
+	if (!cp->system->spool->page) {
 		snprintf(err, errlen, "there is no spool; the guest's directory entry has no SPOOL "
 			 "statement");
 		return -1;
@@ -244,7 +245,7 @@ static int put_file(struct cp *cp, const struct spool_put *put, char *err, size_
 		snprintf(err, errlen, "%s cannot have more files", put->user);
 		return -1;
 	}
-	if (!fill(cp->spool, file, put)) {
+	if (!fill(cp->system->spool, file, put)) {
 		spool_purge(cp, file);
 		snprintf(err, errlen, "the spool is full: it has no room for %zu bytes", put->len);
 		return -1;
@@ -283,14 +284,14 @@ int spool_put(struct cp *cp, const struct spool_put *put, char *err, size_t errl
 void spool_limits(struct cp *cp, uint32_t pages, uint32_t files)
 {
 	TRACE_INPUT(cp, spool_limits, .pages = pages, .files = files);
-	cp->spool->page_limit = (uint32_t)smaller(pages, SPOOL_PAGES);
-	cp->spool->file_limit = (uint32_t)smaller(files, SPOOL_MAX_ID);
+	cp->system->spool->page_limit = (uint32_t)smaller(pages, SPOOL_PAGES);
+	cp->system->spool->file_limit = (uint32_t)smaller(files, SPOOL_MAX_ID);
 	trace_end(cp);
 }
 
 struct spool_use spool_use(const struct cp *cp)
 {
-	const struct spool *spool = cp->spool;
+	const struct spool *spool = cp->system->spool;
 	struct spool_use use = { .pages = spool->used };
 
 	if (!spool->page)
@@ -304,7 +305,7 @@ struct spool_use spool_use(const struct cp *cp)
 
 bool spool_file(const struct cp *cp, unsigned int index, struct spool_file_info *out)
 {
-	const struct spool *spool = cp->spool;
+	const struct spool *spool = cp->system->spool;
 	const struct spool_file *file = NULL;
 
 	if (index < spool->lines) {
@@ -334,7 +335,7 @@ bool spool_file(const struct cp *cp, unsigned int index, struct spool_file_info 
 int spool_records(const struct cp *cp, const char *owner, enum spool_queue queue, uint16_t id,
 		  uint32_t first, uint8_t *to, size_t room)
 {
-	const struct spool *spool = cp->spool;
+	const struct spool *spool = cp->system->spool;
 	const struct spool_file *file = NULL;
 	struct spool_place place = { 0 };
 	const uint8_t *data;

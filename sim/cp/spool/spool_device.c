@@ -79,17 +79,17 @@ static void ends_with_check(struct cp_unit_io *io, uint8_t sense)
 
 static struct spool_file *active(struct cp *cp, unsigned int unit)
 {
-	const uint16_t file = cp->spool->device[unit].file;
+	const uint16_t file = cp->unit[unit].file;
 
-	return file ? &cp->spool->file[file - 1] : NULL;
+	return file ? &cp->system->spool->file[file - 1] : NULL;
 }
 
 static void activate(struct cp *cp, unsigned int unit, struct spool_file *file)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 
 	file->open = true;
-	device->file = (uint16_t)(file - cp->spool->file + 1);
+	device->file = (uint16_t)(file - cp->system->spool->file + 1);
 	/* From its beginning: without a file the place is 0. */
 	device->page = file->first;
 }
@@ -109,7 +109,7 @@ struct spool_file *spool_select(struct cp *cp, unsigned int unit)
 
 		if (!next)
 			return NULL;
-		if (!may_read(&cp->spool->device[unit], next))
+		if (!may_read(&cp->unit[unit], next))
 			continue;
 		activate(cp, unit, next);
 		file = next;
@@ -156,8 +156,8 @@ static void write_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io
 		io->data[fault.offset % io->length] ^= (uint8_t)fault.value;
 	file = output(cp, unit);
 	done = file && (io->length > 0
-				? spool_append(cp->spool, file, io->command, io->data, io->length)
-				: spool_append_immediate(cp->spool, file, io->command));
+				? spool_append(cp->system->spool, file, io->command, io->data, io->length)
+				: spool_append_immediate(cp->system->spool, file, io->command));
 	if (done)
 		return;
 	tell_full(cp);
@@ -167,7 +167,7 @@ static void write_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io
 /* At its end the file is closed as the device's settings say. */
 static void read_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 	const struct fault_action fault = fault_of_guest(cp, FAULT_SPOOL_READ, "RDR");
 	struct spool_file *file, *sent;
 	struct spool_place place;
@@ -184,7 +184,7 @@ static void read_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io)
 		return;
 	}
 	place = (struct spool_place){ device->page, device->at, device->seen };
-	data = spool_next_record(cp->spool, &place, &io->length);
+	data = spool_next_record(cp->system->spool, &place, &io->length);
 	if (!data) {
 		io->length = 0;
 		io->status = CP_UNIT_ENDED | CP_UNIT_EXCEPTION;
@@ -227,7 +227,7 @@ void cp_unit(struct cp *cp, struct cp_unit_io *io)
 static enum spool_closed close_input(struct cp *cp, unsigned int unit,
 				     const struct spool_close *how, struct spool_file *file)
 {
-	const struct spool_device *device = &cp->spool->device[unit];
+	const struct spool_device *device = &cp->unit[unit];
 	const bool hold = how->hold || (device->hold && !how->nohold);
 	const bool keep = how->keep || (device->keep && !how->nokeep) || file->keep;
 
@@ -264,8 +264,8 @@ static void copy(struct cp *cp, const struct spool_file *of)
 
 	if (!file)
 		return;
-	while (done && (data = spool_next_record(cp->spool, &place, &len)))
-		done = spool_append(cp->spool, file, COMMAND_WRITE, data, len);
+	while (done && (data = spool_next_record(cp->system->spool, &place, &len)))
+		done = spool_append(cp->system->spool, file, COMMAND_WRITE, data, len);
 	if (!done) {
 		spool_purge(cp, file);
 		return;
@@ -301,7 +301,7 @@ static void tell(struct cp *cp, const struct spool_file *file, uint16_t was)
 static enum spool_closed close_output(struct cp *cp, unsigned int unit,
 				      const struct spool_close *how, struct spool_file *file)
 {
-	const struct spool_device *device = &cp->spool->device[unit];
+	const struct spool_device *device = &cp->unit[unit];
 	const struct fault_action fault = fault_of_guest(cp, FAULT_SPOOL_FILE,
 						      spool_queue_name[file->device]);
 	const char *to = how->to ? how->to : device->to;
@@ -331,7 +331,7 @@ static enum spool_closed close_output(struct cp *cp, unsigned int unit,
 enum spool_closed spool_close(struct cp *cp, unsigned int unit, const struct spool_close *how,
 			      struct spool_file **sent)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 	const bool input = spool_unit_queue(cp, unit) == SPOOL_RDR;
 	struct spool_file *file = active(cp, unit);
 	enum spool_closed closed;

@@ -94,7 +94,7 @@ static void file_state(struct spool *spool, struct spool_file *file, struct stat
 
 static void device_state(struct cp *cp, unsigned int unit, struct state *state)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 	const bool reader = spool_unit_queue(cp, unit) == SPOOL_RDR;
 
 	class_state(state, &device->spool_class, reader);
@@ -128,7 +128,7 @@ static bool may_have_open(const struct cp *cp, unsigned int unit, const struct s
 /* The page that is read next, as its place in the file: pages are other ones after loading. */
 static void place_state(struct cp *cp, unsigned int unit, struct state *state)
 {
-	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_device *device = &cp->unit[unit];
 	struct spool_place place = { 0 };
 	struct spool_file *file;
 	uint16_t index = 0;
@@ -139,20 +139,20 @@ static void place_state(struct cp *cp, unsigned int unit, struct state *state)
 		state_require(state, device->at == 0 && device->seen == 0);
 		return;
 	}
-	file = &cp->spool->file[device->file - 1];
+	file = &cp->system->spool->file[device->file - 1];
 	state_require(state, may_have_open(cp, unit, file));
 	while (!state->loading && index < file->pages &&
-	       spool_page_at(cp->spool, file, index) != device->page)
+	       spool_page_at(cp->system->spool, file, index) != device->page)
 		index++;
 	state_u16(state, &index);
 	state_require(state, index <= file->pages);
 	if (!state->loading || state->failed)
 		return;
-	device->page = spool_page_at(cp->spool, file, index);
+	device->page = spool_page_at(cp->system->spool, file, index);
 	/* A place within the page must be one that reading leads to. */
 	place.page = device->page;
 	while (device->page && (place.at != device->at || place.seen != device->seen) &&
-	       spool_next_record(cp->spool, &place, &len) && place.page == device->page)
+	       spool_next_record(cp->system->spool, &place, &len) && place.page == device->page)
 		;
 	state_require(state, place.page == device->page && place.at == device->at &&
 			     place.seen == device->seen);
@@ -176,14 +176,27 @@ static void line_state(struct spool *spool, struct state *state)
 	state_require(state, state->failed || queued == spool->lines);
 }
 
-/* A user's files have different numbers, and an open one has a device. */
-static bool files_valid(const struct cp *cp)
+/* Devices that have the file in this slot. */
+static unsigned int devices_of(const struct cp_system *system, unsigned int slot)
 {
-	const struct spool *spool = cp->spool;
+	unsigned int devices = 0;
+
+	for (unsigned int i = 0; i < system->machines; i++) {
+		const struct cp *cp = system->machine[i];
+
+		for (unsigned int j = 0; j < cp->config.units; j++)
+			devices += cp->unit[j].file == slot + 1 ? 1 : 0;
+	}
+	return devices;
+}
+
+/* A user's files have different numbers, and an open one has a device. */
+static bool files_valid(const struct cp_system *system)
+{
+	const struct spool *spool = system->spool;
 
 	for (unsigned int i = 0; i < SPOOL_MAX_FILES; i++) {
 		const struct spool_file *file = &spool->file[i];
-		unsigned int devices = 0;
 
 		if (!file->used)
 			continue;
@@ -191,94 +204,132 @@ static bool files_valid(const struct cp *cp)
 			if (spool->file[j].used && spool->file[j].id == file->id &&
 			    strcmp(spool->file[j].owner, file->owner) == 0)
 				return false;
-		for (unsigned int j = 0; j < cp->config.units; j++)
-			devices += spool->device[j].file == i + 1 ? 1 : 0;
-		if (devices != (file->open ? 1 : 0) || (!file->open && !file->queued))
+		if (devices_of(system, i) != (file->open ? 1 : 0) || (!file->open && !file->queued))
 			return false;
 	}
 	return true;
 }
 
-static void clear(struct cp *cp)
+static void clear_files(struct spool *spool)
 {
-	memset(cp->spool->file, 0, SPOOL_MAX_FILES * sizeof(*cp->spool->file));
-	cp->spool->lines = 0;
-	spool_pages_init(cp->spool);
+	memset(spool->file, 0, SPOOL_MAX_FILES * sizeof(*spool->file));
+	spool->lines = 0;
+	spool_pages_init(spool);
+}
+
+static void clear_devices(struct cp *cp)
+{
 	for (unsigned int i = 0; i < cp->config.units; i++)
 		spool_device_init(cp, i);
 }
 
+static void clear(struct cp_system *system)
+{
+	clear_files(system->spool);
+	for (unsigned int i = 0; i < system->machines; i++)
+		clear_devices(system->machine[i]);
+}
+
+static void devices_state(struct cp *cp, struct state *state)
+{
+	for (unsigned int i = 0; i < cp->config.units && !state->failed; i++) {
+		device_state(cp, i, state);
+		place_state(cp, i, state);
+	}
+}
+
 static void spool_state(struct cp *cp, struct state *state)
 {
-	struct spool *spool = cp->spool;
+	struct spool *spool = cp->system->spool;
 
 	state_tag(state, "CSPL");
 	if (!spool->page)
 		return;
 	if (state->loading)
-		clear(cp);
+		clear(cp->system);
 	state_u32(state, &spool->page_limit);
 	state_u32(state, &spool->file_limit);
 	state_require(state, spool->page_limit <= SPOOL_PAGES &&
 			     spool->file_limit <= SPOOL_MAX_ID);
 	for (unsigned int i = 0; i < SPOOL_MAX_FILES && !state->failed; i++)
 		file_state(spool, &spool->file[i], state);
-	for (unsigned int i = 0; i < cp->config.units && !state->failed; i++) {
-		device_state(cp, i, state);
-		place_state(cp, i, state);
-	}
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		devices_state(cp->system->machine[i], state);
 	if (!state->failed)
 		line_state(spool, state);
 	if (!state->failed && state->loading)
-		state_require(state, files_valid(cp));
+		state_require(state, files_valid(cp->system));
 	if (state->failed && state->loading)
-		clear(cp);
+		clear(cp->system);
 }
 
-static void empty(struct cp *cp)
+static void empty(struct spool *spool)
 {
-	struct spool *spool = cp->spool;
-
-	clear(cp);
+	clear_files(spool);
 	spool->page_limit = SPOOL_PAGES;
 	spool->file_limit = SPOOL_MAX_ID;
 }
 
-static void spool_fini(struct cp *cp)
+static void free_files(struct spool *spool)
 {
-	if (cp->spool) {
-		free(cp->spool->page);
-		free(cp->spool->next);
-		free(cp->spool->file);
-		free(cp->spool->line);
-	}
-	free(cp->spool);
-	cp->spool = NULL;
+	free(spool->page);
+	free(spool->next);
+	free(spool->file);
+	free(spool->line);
+	*spool = (struct spool){ .page = NULL };
 }
 
-static bool allocate(struct cp *cp)
+static void spool_fini_system(struct cp_system *system)
 {
-	struct spool *spool = cp->spool = calloc(1, sizeof(*spool));
+	if (system->spool)
+		free_files(system->spool);
+	free(system->spool);
+	system->spool = NULL;
+}
 
-	if (!spool || cp->config.units == 0)
-		return spool != NULL;
+static int spool_init_system(struct cp_system *system, char *err, size_t errlen)
+{
+	assert(!system->spool);
+	system->spool = calloc(1, sizeof(*system->spool));
+	if (system->spool)
+		return 0;
+	snprintf(err, errlen, "not enough memory for the spool");
+	return -1;
+}
+
+static bool allocate(struct spool *spool)
+{
 	spool->page = calloc(SPOOL_PAGES, sizeof(*spool->page));
 	spool->next = calloc(SPOOL_PAGES, sizeof(*spool->next));
 	spool->file = calloc(SPOOL_MAX_FILES, sizeof(*spool->file));
 	spool->line = calloc(SPOOL_MAX_FILES, sizeof(*spool->line));
-	return spool->page && spool->next && spool->file && spool->line;
+	if (spool->page && spool->next && spool->file && spool->line)
+		return true;
+	free_files(spool);
+	return false;
 }
 
+static void spool_fini(struct cp *cp)
+{
+	free(cp->unit);
+	cp->unit = NULL;
+}
+
+/* The first machine that has devices brings the spool with it. */
 static int spool_init(struct cp *cp, char *err, size_t errlen)
 {
-	assert(!cp->spool);
-	if (!allocate(cp)) {
+	struct spool *spool = cp->system->spool;
+	const bool needed = cp->config.units > 0 && !spool->page;
+
+	cp->unit = calloc(CP_MAX_UNITS, sizeof(*cp->unit));
+	if (!cp->unit || (needed && !allocate(spool))) {
 		snprintf(err, errlen, "not enough memory for the spool");
 		spool_fini(cp);
 		return -1;
 	}
-	if (cp->spool->page)
-		empty(cp);
+	if (needed)
+		empty(spool);
+	clear_devices(cp);
 	return 0;
 }
 
@@ -289,19 +340,33 @@ static int spool_init(struct cp *cp, char *err, size_t errlen)
 static void spool_reset(struct cp *cp)
 {
 	for (unsigned int i = 0; i < cp->config.units; i++) {
-		struct spool_device *device = &cp->spool->device[i];
+		struct spool_device *device = &cp->unit[i];
 
 		if (device->file == 0 || spool_unit_queue(cp, i) != SPOOL_RDR)
 			continue;
-		cp->spool->file[device->file - 1].open = false;
+		cp->system->spool->file[device->file - 1].open = false;
 		device->file = device->page = device->at = 0;
 		device->seen = 0;
 	}
 }
 
+/* What the machine was writing is complete. */
+static void spool_logoff(struct cp *cp, const char *userid)
+{
+	struct spool_file *sent;
+
+	if (strcmp(userid, cp->config.userid) != 0)
+		return;
+	for (unsigned int i = 0; i < cp->config.units; i++)
+		(void)spool_close(cp, i, &(struct spool_close){ .even_cont = true }, &sent);
+}
+
 const struct cp_part spool_part = {
+	.init_system = spool_init_system,
+	.fini_system = spool_fini_system,
 	.init = spool_init,
 	.fini = spool_fini,
 	.reset = spool_reset,
-	.state = spool_state,
+	.logoff = spool_logoff,
+	.state_system = spool_state,
 };

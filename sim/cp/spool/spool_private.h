@@ -85,7 +85,6 @@ struct spool {
 	/* Slots of the files on queues: a queue is those of one owner and kind, in this order. */
 	uint16_t *line;			/* SPOOL_MAX_FILES */
 	uint16_t lines;
-	struct spool_device device[CP_MAX_UNITS];	/* as config.unit */
 };
 
 /* spool.c */

@@ -146,17 +146,17 @@ static void open_record(struct cp *cp, int cpu, const char *call)
 	t->kicked = 0;
 	t->timer_set = false;
 	t->depth = 1;
-	cp->record_tod = cp_tod(cp);
-	cp->in_record = true;
+	cp->system->record_tod = cp_tod(cp);
+	cp->system->in_record = true;
 	if (cpu != TRACE_NO_CPU)
 		snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
 	len = snprintf(t->head, HEAD_SIZE,
 		       "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64
 		       "\",\"cpu\":%s,\"call\":\"%.64s\"",
-		       t->seq, cp->record_tod, cpu_text, call);
+		       t->seq, cp->system->record_tod, cpu_text, call);
 	assert(len > 0 && (size_t)len < HEAD_SIZE);
 	t->head_len = (size_t)len;
-	assert(cp->in_record && t->key_count < MAX_FIELDS);
+	assert(cp->system->in_record && t->key_count < MAX_FIELDS);
 }
 
 void trace_begin(struct cp *cp, int cpu, const char *call)
@@ -314,7 +314,7 @@ static void close_record(struct cp *cp)
 	struct trace *t = cp->trace;
 	struct trace_buffer *line = &t->line;
 
-	assert(t->depth == 0 && cp->in_record);
+	assert(t->depth == 0 && cp->system->in_record);
 	line->len = 0;
 	/* Without memory for a long record its head says that all else is lost. */
 	if (!trace_buffer_room(line, HEAD_SIZE + t->in.list.len + t->out.list.len + t->fields.len +
@@ -333,7 +333,7 @@ static void close_record(struct cp *cp)
 	if (t->full && t->timer_set)
 		trace_put(line, ",\"timer\":\"%" PRIx64 "\"", t->timer);
 	trace_put(line, "}");
-	cp->in_record = false;
+	cp->system->in_record = false;
 	cp->host.trace(cp->host.opaque, line->text, line->len);
 }
 

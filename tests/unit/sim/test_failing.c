@@ -191,7 +191,7 @@ static struct cp *create(void)
 		.page_changed = test_page, .external = test_cpu, .trace = test_trace,
 	};
 
-	return cp_create(&fx.config, &host, err, sizeof(err));
+	return cp_create(NULL, &fx.config, &host, err, sizeof(err));
 }
 
 static void start_with(const char *const *options)

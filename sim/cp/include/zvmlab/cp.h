@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control program of one guest: entry points for a port.
+ * The control program of a system of virtual machines: entry points for a port.
+ *
+ * A struct cp is one virtual machine.  It belongs to a struct cp_system, which has what there is
+ * once.  A guest that is alone is a system with one machine.
  *
  * Everything that varies comes in from outside (configuration, clock, seed,
  * order of calls); the same inputs give the same trace, byte for byte.
@@ -16,6 +19,10 @@
 #include "zvmlab/host.h"
 
 struct cp;
+struct cp_system;
+
+/** Virtual machines that can be logged on at a time. */
+#define CP_MAX_MACHINES 64
 
 /**
  * User ID that the harness plays to reach its agent in the guest.  It is no user of the modelled
@@ -60,14 +67,28 @@ struct cp_insn {
 };
 
 /**
- * Create a CP.  Allocates all it will ever need; entry points never allocate,
- * except for a new peer, a new segment, and a state that is loaded.
+ * Create a system without machines.
  *
- * @config: copied; @host: copied.
+ * @config: copied; of it count the level, the real machine and its CPUs, segments and the number
+ * of messages.
  * @err: receives one sentence if NULL is returned.
  */
-struct cp *cp_create(const struct cp_config *config, const struct cp_host *host, char *err,
-		     size_t errlen);
+struct cp_system *cp_system_create(const struct cp_config *config, char *err, size_t errlen);
+/** It ends with all its machines, none of which logs off. */
+void cp_system_destroy(struct cp_system *system);
+struct cp_system *cp_system_of(const struct cp *cp);
+
+/**
+ * A machine logs on.  Allocates all it will ever need; entry points never allocate,
+ * except for a new peer, a new segment, and a state that is loaded.
+ *
+ * @system: NULL: one of the machine's own, with the same configuration, which ends with it.
+ * @config: copied; what a system's configuration has is the system's.  @host: copied.
+ * @err: receives one sentence if NULL is returned.
+ */
+struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
+		     const struct cp_host *host, char *err, size_t errlen);
+/** It logs off, whatever it was doing; not from within a call of the core's. */
 void cp_destroy(struct cp *cp);
 
 /** B2F0: GR0 = function, GR1 = real address of the parameter list. */

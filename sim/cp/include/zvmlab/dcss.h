@@ -4,8 +4,12 @@
  * purge by the guest (DIAGNOSE X'64').
  *
  * The contents live in guest absolute storage at the segment's fixed address
- * from definition on; the guest reaches them only while the segment is loaded.
- * What it stores there is gone when it gives the segment back.
+ * from definition on; a machine reaches them only while it has loaded the segment.
+ * What is stored there is gone when the last machine gives the segment back.
+ *
+ * In a system of several machines the frames there are the same for all of them
+ * (cp_host.map), but for machines whose own storage lies there.  So while a machine
+ * needs frames of its own, no other can load the segment.
  */
 #ifndef ZVMLAB_DCSS_H
 #define ZVMLAB_DCSS_H
@@ -27,9 +31,10 @@ struct dcss {
 	uint16_t fileid;		/**< spool file number, from 1 */
 	enum dcss_class cls;
 	bool defined;			/**< slot in use */
-	bool loaded, exclusive;		/**< by the guest */
+	uint32_t loaders;		/**< machines that have loaded it */
+	bool exclusive;			/**< the one that has loaded it has a copy of its own */
 	bool kept;			/**< what was saved is kept aside, other pages lie there */
-	uint32_t users;			/**< the guest, if loaded, and *MONITOR, if in use */
+	uint32_t users;			/**< those machines, and *MONITOR, if in use */
 };
 
 /** Return codes of DIAGNOSE X'64' with cc 2. */
@@ -40,6 +45,8 @@ enum { DCSS_RC_NOT_AUTHORISED = 4, DCSS_RC_NOT_FOUND = 44, DCSS_RC_OVERLAP = 263
 struct dcss *dcss_find(struct cp *cp, const char *name);
 /** The @index-th defined segment, NULL past the last. */
 struct dcss *dcss_at(struct cp *cp, unsigned int index);
+/** Has the machine loaded it? */
+bool dcss_loaded(const struct cp *cp, const struct dcss *segment);
 uint64_t dcss_start(const struct dcss *segment);
 /** Last byte. */
 uint64_t dcss_end(const struct dcss *segment);

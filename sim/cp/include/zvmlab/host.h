@@ -40,6 +40,8 @@ struct cp_host {
 	 *        or CP_ABSOLUTE.  A real range never crosses a page; an absolute
 	 *        one may have any length.
 	 * @addr: first byte; @len: number of bytes, at least 1.
+	 * In a system of several machines the pages of a saved segment are the same
+	 * bytes for all of them, but for those whose own storage lies there.
 	 * Return: pointer valid until the entry point of the core returns, or
 	 * NULL if any byte is no storage of the emulator, or if prefixing leads to
 	 * a page that the guest may not store into (cp_page_access): the core

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct cp;
+struct cp_system;
 struct state;
 struct iucv_user;
 
@@ -194,19 +195,27 @@ struct iucv_user_ops {
  * Create a peer.  @name: up to 8 characters; with '*' in front the peer plays a
  * system service, which the directory has to name.  @max_paths: 1 to CP_MAX_PATHS.  Return: NULL if the name exists
  * or there are too many (IUCV_MAX_USERS).  Peers may come and go at run time.
+ * A peer is private to its machine @cp: it exists for no other, and no other for it.
  */
 struct iucv_user *iucv_user_create(struct cp *cp, const char *name, uint32_t max_paths,
 				   const struct iucv_user_ops *ops, void *opaque);
 /** The same for a service of CP itself. */
-struct iucv_user *iucv_service_create(struct cp *cp, const char *name, uint32_t max_paths,
-				      const struct iucv_user_ops *ops, void *opaque);
+struct iucv_user *iucv_service_create(struct cp_system *system, const char *name,
+				      uint32_t max_paths, const struct iucv_user_ops *ops,
+				      void *opaque);
+struct iucv_user *iucv_service_find(struct cp_system *system, const char *name);
 /** Log the user off: its paths are severed, its messages purged. */
 void iucv_user_destroy(struct cp *cp, struct iucv_user *user);
 /** Give a user that came back by cp_load() its owner again. */
 void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, void *opaque);
+/** The user of that name that exists for the machine @cp. */
 struct iucv_user *iucv_user_find(const struct cp *cp, const char *name);
+/** The machine's own. */
 struct iucv_user *iucv_user_guest(struct cp *cp);
-/** The @index-th user (the guest is 0), NULL past the last: for QUERY NAMES. */
+/**
+ * The @index-th user that exists for the machine @cp, NULL past the last: machines in the order
+ * in which they logged on (0 is a guest that is alone), then services and peers.
+ */
 struct iucv_user *iucv_user_at(struct cp *cp, unsigned int index);
 const char *iucv_user_name(const struct iucv_user *user);
 /** Has it the name of a service, whoever plays it? */

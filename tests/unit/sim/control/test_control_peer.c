@@ -37,7 +37,7 @@ TEST(reply_before_send_returns)
 	int fd = new_client();
 	const char *line;
 
-	ck_assert_ptr_nonnull(iucv_service_create(fx.cp, "*TEST", 4, &ops, NULL));
+	ck_assert_ptr_nonnull(iucv_service_create(cp_system_of(fx.cp), "*TEST", 4, &ops, NULL));
 	ask(fd, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}");
 	ask(fd, "{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":"
 		"\"connect\",\"vmid\":\"*TEST\"}}");
@@ -333,7 +333,7 @@ TEST(paths_in_parts)
 	const char *line;
 
 	one = iucv_user_create(fx.cp, "ONE", 100, &ops, NULL);
-	ck_assert_ptr_nonnull(iucv_service_create(fx.cp, "*TEST", 100, &ops, NULL));
+	ck_assert_ptr_nonnull(iucv_service_create(cp_system_of(fx.cp), "*TEST", 100, &ops, NULL));
 	for (unsigned int i = 0; i < 50; i++) {
 		struct iucv_parm parm = { .vmid = "*TEST" };
 

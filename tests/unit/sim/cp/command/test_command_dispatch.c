@@ -207,14 +207,14 @@ TEST(state)
 		    "HCPNSD440I Saved segment A was successfully defined in fileid 0002.\n");
 	cpcmd_part.state(fx.cp, &s);
 	run_as(CPCMD_OPERATOR, "TERM HOLD ON\nSET RUN OFF", 0);
-	fx.cp->ipl_tod = 0;
+	fx.cp->system->ipl_tod = 0;
 	memset(fx.cp->command->file, 0, sizeof(fx.cp->command->file));
 	s.loading = true;
 	s.pos = 0;
 	cpcmd_part.state(fx.cp, &s);
 	ck_assert(!s.failed);
 	ck_assert_uint_eq(s.pos, s.len);
-	ck_assert_uint_eq(fx.cp->ipl_tod, fx.tod);
+	ck_assert_uint_eq(fx.cp->system->ipl_tod, fx.tod);
 	ck_guest("Q SET", 0, "RUN ON, SMSG OFF\n");
 	ck_assert_uint_eq(fx.cp->command->term[TERM_HOLD], 0);
 	ck_assert_uint_eq(fx.cp->command->term[TERM_LINESIZE], 132);

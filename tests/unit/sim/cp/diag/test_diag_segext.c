@@ -218,7 +218,7 @@ TEST_LOOP(dropped, 0, 5)
 		ck_cc(call("MULTI", LOADSHR), 0);
 	arm(points[_i].point, FAULT_DROP, 0);
 	ck_cc(call_point((unsigned int)_i), cc[_i]);
-	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->loaded, purge);
+	ck_assert_int_eq(dcss_loaded(fx.cp, dcss_find(fx.cp, "MULTI")), purge);
 	ck_assert_uint_eq(fx.gr[2], _i < 2 ? 0x500000 : _i < 4 ? NAME : QIN);
 	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
 }

@@ -27,7 +27,7 @@ static uint8_t *save(size_t *len)
 {
 	struct state s = { 0 };
 
-	fault_part.state(fx.cp, &s);
+	fault_part.state_system(fx.cp, &s);
 	ck_assert(!s.failed);
 	*len = s.len;
 	return s.data;
@@ -37,7 +37,7 @@ static bool load(uint8_t *data, size_t len)
 {
 	struct state s = { .loading = true, .data = data, .len = len };
 
-	fault_part.state(fx.cp, &s);
+	fault_part.state_system(fx.cp, &s);
 	return !s.failed && s.pos == len;
 }
 

@@ -861,7 +861,7 @@ static struct cp *plain_cp(bool external)
 		.external = external ? plain_cpu : NULL,
 		.page_changed = external ? plain_page : NULL,
 	};
-	struct cp *cp = cp_create(&fx.config, &host, err, sizeof(err));
+	struct cp *cp = cp_create(NULL, &fx.config, &host, err, sizeof(err));
 
 	ck_assert_msg(cp != NULL, "%s", err);
 	return cp;

@@ -245,7 +245,7 @@ static void echo(struct cp *cp, struct iucv_user *user, void *opaque,
 TEST(dispatch_is_bounded)
 {
 	static const struct iucv_user_ops ops = { .event = echo };
-	struct iucv_user *e = iucv_service_create(fx.cp, "*ECHO", 4, &ops, NULL);
+	struct iucv_user *e = iucv_service_create(cp_system_of(fx.cp), "*ECHO", 4, &ops, NULL);
 	struct iucv_parm q = { .vmid = "*ECHO" };
 
 	/* Between the two ends of one path: each event causes one at the other end. */

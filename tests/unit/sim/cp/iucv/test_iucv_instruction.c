@@ -401,7 +401,7 @@ TEST(message_blocks)
 		struct cp *cp;
 
 		fx.config.max_messages = blocks[i];
-		cp = cp_create(&fx.config, &host, err, sizeof(err));
+		cp = cp_create(NULL, &fx.config, &host, err, sizeof(err));
 		if (i < 2) {
 			ck_assert_ptr_null(cp);
 			ck_assert_ptr_nonnull(strstr(err, "message blocks: give 1 to 16777216"));

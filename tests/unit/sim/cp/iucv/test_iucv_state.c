@@ -255,7 +255,7 @@ static bool load_part(const uint8_t *part, size_t len)
 {
 	struct state s = { .loading = true, .data = (uint8_t *)(uintptr_t)part, .len = len };
 
-	iucv_part.state(fx.cp, &s);
+	iucv_part.state_system(fx.cp, &s);
 	return !s.failed;
 }
 
@@ -266,7 +266,7 @@ TEST_LOOP(damaged, 0, 4)
 	unsigned int failed = 0;
 
 	build();
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	ck_assert(!saved.failed);
 	for (size_t i = (size_t)_i; i < saved.len; i += 4) {
 		static const uint8_t masks[] = { 0x01, 0x80, 0xff };
@@ -296,7 +296,7 @@ TEST_LOOP(damaged, 0, 4)
 /* Masks belong to a declared buffer; an image in which a CPU has only masks is refused. */
 TEST(masks_without_a_buffer)
 {
-	const struct iucv_cpu *cpu = &fx.cp->iucv->guest.cpu[0];
+	const struct iucv_cpu *cpu = &fx.cp->iucv->cpu[0];
 	uint8_t entry[] = { true, 0, 0, 0, 0, 0x40, 0x20 }, *at;
 	struct state saved = { 0 };
 
@@ -306,7 +306,7 @@ TEST(masks_without_a_buffer)
 	ck_cc(guest(IUCV_SET_CONTROL_MASK), 0);
 	ck_assert(cpu->declared);
 	put_be32(entry + 1, cpu->buffer);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	at = memmem(saved.data, saved.len, entry, sizeof(entry));
 	ck_assert_ptr_nonnull(at);
 	at[0] = false;
@@ -341,7 +341,7 @@ TEST(longest_message)
 	uint8_t *block;
 
 	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 16, 16), 0);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	block = message_block(&saved);
 	for (unsigned int i = 0; i < 2; i++) {
 		ck_assert_uint_eq(get_be32(block + at[i]), 16);
@@ -364,7 +364,7 @@ TEST(message_that_the_guest_cannot_have)
 	uint8_t *block;
 
 	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 0, 0), 0);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	block = message_block(&saved);
 	ck_assert(load_part(saved.data, saved.len));
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -387,7 +387,7 @@ TEST(more_messages_than_the_limit)
 
 	ck_cc(send(path, 0, DATA, 0, 0), 0);
 	ck_cc(send(path, 0, DATA, 0, 0), 0);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	for (size_t at = 0; at + 2 <= saved.len && found < 4; at++) {
 		if (get_be16(saved.data + at) == LIMIT)
 			limit[found++] = at;
@@ -412,7 +412,7 @@ TEST_LOOP(path_without_messages, 0, 2)
 	ck_cc(connect_to("BETA", 0, get_be16(given)), 0);
 	if (_i)
 		ck_call(peer_path(&b, IUCV_ACCEPT, 0, 0), 0, 0);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	limit = memmem(saved.data, saved.len, given, sizeof(given));
 	ck_assert_ptr_nonnull(limit);
 	put_be16(limit, 0);
@@ -429,7 +429,7 @@ TEST(partner_by_another_name)
 	uint8_t *name = NULL;
 
 	open_path(&a, 0, 0, 5);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	/* Users come first; the last ALPHA is that of the guest's path. */
 	for (size_t at = 0; at + sizeof("ALPHA") <= saved.len; at++) {
 		if (memcmp(saved.data + at, "ALPHA", sizeof("ALPHA")) == 0)
@@ -452,14 +452,14 @@ TEST_LOOP(message_on_no_list, 0, 2)
 	struct iucv_message *m;
 
 	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 4, 4), 0);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
 	saved = (struct state){ 0 };
-	m = &fx.cp->iucv->message[0];
+	m = &fx.cp->system->iucv->message[0];
 	ck_assert(m->by_path.list && m->by_user.list);
 	iucv_unlink(_i ? &m->by_user : &m->by_path);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	ck_assert(!load_part(saved.data, saved.len));
 	free(saved.data);
 }
@@ -501,13 +501,13 @@ TEST(events_that_cannot_wait)
 	struct state saved = { 0 };
 	uint8_t *event[2];
 
-	fx.cp->iucv->seq = seq;
+	fx.cp->system->iucv->seq = seq;
 	peer_send(&a, 0, 0, "data", 4, NULL, 0);
 	ck_call(peer_path(&a, IUCV_QUIESCE, 0, 0), 0, 0);
 	iucv_user_attach(a.user, NULL, NULL);
 	ck_call(peer_path(&a, IUCV_RESUME, 0, 0), 0, 0);
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	event[MESSAGE] = waiting_event(&saved, seq + 1);
 	event[CONTROL] = waiting_event(&saved, seq + 2);
 	ck_assert_uint_eq(event[MESSAGE][AT_TYPE], IUCV_MSG_PENDING);
@@ -529,7 +529,7 @@ TEST(truncated)
 	struct state saved = { 0 };
 
 	build();
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	for (size_t len = 0; len < saved.len; len++) {
 		ck_assert(!load_part(saved.data, len));
 		ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
@@ -545,7 +545,7 @@ TEST(peers_of_a_damaged_image)
 	unsigned int users = 0;
 
 	build();
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	fx_teardown();
 	fx_setup_with(options);
 	while (iucv_user_at(fx.cp, users))
@@ -565,7 +565,7 @@ TEST(peer_with_most_paths)
 	uint8_t *name;
 
 	note_user(&c, "MOST", CP_MAX_PATHS);
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	name = memmem(saved.data, saved.len, "MOST", sizeof("MOST"));
 	ck_assert_ptr_nonnull(name);
 	for (uint32_t more = 0; more < 2; more++) {
@@ -587,7 +587,7 @@ TEST(order_of_users)
 	unsigned int users = 0;
 	const uint8_t *alpha, *beta;
 
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	fx_teardown();
 	fx_setup_with(options);
 	while (iucv_user_at(fx.cp, users))
@@ -616,7 +616,7 @@ TEST(unknown_peer_stays)
 	struct note c;
 
 	build();
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	note_user(&c, "GAMMA", 4);
 	ck_cc(connect_to("GAMMA", 0, 0), 0);
 	ck_assert(load_part(saved.data, saved.len));
@@ -633,11 +633,11 @@ TEST(service_with_an_event_left)
 	struct state saved = { 0 };
 	const uint8_t *buffer;
 
-	fx.cp->iucv->dispatching = true;
+	fx.cp->system->iucv->dispatching = true;
 	ck_cc(connect_to("*MSG", 0, 0), 0);
-	fx.cp->iucv->dispatching = false;
+	fx.cp->system->iucv->dispatching = false;
 	ck_assert_ptr_null(fx_take(0));
-	iucv_part.state(fx.cp, &saved);
+	iucv_part.state_system(fx.cp, &saved);
 	ck_assert(load_part(saved.data, saved.len));
 	iucv_dispatch_rest(fx.cp);
 	buffer = fx_take(0);

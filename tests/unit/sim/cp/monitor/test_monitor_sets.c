@@ -363,7 +363,7 @@ static unsigned int fill_with_one_frame_sets(struct peer *p)
 TEST(slots_of_others_are_passed)
 {
 	const unsigned int kept = MON_MAX_USERS + 1;
-	struct monitor *m = fx.cp->monitor;
+	struct monitor *m = fx.cp->system->monitor;
 	struct mon_set_info info;
 
 	for (unsigned int i = 0; i < kept; i++)

@@ -293,8 +293,8 @@ TEST(sets_in_another_order_than_their_data)
 	deliver(MON_SAMPLE, 5000, 0, 2, MON_DELIVERED);
 	deliver(MON_SAMPLE, size / 10 * 5, 0, 3, MON_DELIVERED);
 	used = area_used(MON_SAMPLE);
-	ck_assert_uint_gt(fx.cp->monitor->set[2].piece[MON_DATA].start,
-			  fx.cp->monitor->set[3].piece[MON_DATA].start);
+	ck_assert_uint_gt(fx.cp->system->monitor->set[2].piece[MON_DATA].start,
+			  fx.cp->system->monitor->set[3].piece[MON_DATA].start);
 	change_cp();
 	ck_assert_uint_eq(area_used(MON_SAMPLE), used);
 	reply_one();
@@ -406,7 +406,7 @@ TEST(rings_that_are_too_large)
 	until(8);
 	image = fx_save(&len);
 	for (unsigned int kind = 0; kind < MON_KINDS; kind++) {
-		const struct mon_ring *ring = &fx.cp->monitor->area[kind].ring[MON_DATA];
+		const struct mon_ring *ring = &fx.cp->system->monitor->area[kind].ring[MON_DATA];
 
 		put_be64(base_and_size, ring->base);
 		put_be32(base_and_size + 8, ring->size);
@@ -420,7 +420,7 @@ TEST(rings_that_are_too_large)
 /* Users of *MONITOR have a segment, and without users there is none. */
 TEST(users_without_a_segment)
 {
-	const struct mon_ring *ring = &fx.cp->monitor->area[0].ring[0];
+	const struct mon_ring *ring = &fx.cp->system->monitor->area[0].ring[0];
 	uint8_t *image, index_and_ring[16];
 	size_t len, at = 0;
 
@@ -443,7 +443,7 @@ TEST(users_without_a_segment)
 /* Not even if all else agrees: the image says only that its one user is none. */
 TEST(segment_without_users)
 {
-	const struct mon_user *user = &fx.cp->monitor->user[0];
+	const struct mon_user *user = &fx.cp->system->monitor->user[0];
 	size_t len, at, name;
 	uint8_t *image;
 
@@ -482,7 +482,7 @@ TEST(segment_with_a_user_too_many)
 /* Only a block of a recording that is suspended has ended. */
 TEST(block_that_has_ended_while_recording)
 {
-	struct mon_events *events = &fx.cp->monitor->events;
+	struct mon_events *events = &fx.cp->system->monitor->events;
 	uint8_t *image, lost_and_set[7] = { 0 };
 	size_t len;
 
@@ -500,7 +500,7 @@ TEST(block_that_has_ended_while_recording)
 /* The image with a block that is longer: zeros follow what is in it. */
 static uint8_t *with_block(const uint8_t *image, size_t *len, uint32_t pos)
 {
-	const struct record_writer *w = &fx.cp->monitor->events.block;
+	const struct record_writer *w = &fx.cp->system->monitor->events.block;
 	const uint32_t more = pos - w->pos;
 	uint8_t pattern[12], *longer = calloc(1, *len + more);
 	size_t at = 0, end;
@@ -533,7 +533,7 @@ TEST(block_without_room_for_its_end)
 
 	until(6);
 	event(200);
-	ck_assert_uint_gt(fx.cp->monitor->events.block.size, CP_PAGE_SIZE);
+	ck_assert_uint_gt(fx.cp->system->monitor->events.block.size, CP_PAGE_SIZE);
 	image = fx_save(&len);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		size_t longer_len = len;

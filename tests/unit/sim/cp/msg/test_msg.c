@@ -373,11 +373,11 @@ TEST(state_damaged)
 	struct state s = { .loading = false };
 
 	connected(255);
-	msg_part.state(fx.cp, &s);
+	msg_part.state_system(fx.cp, &s);
 	s.loading = true;
 	s.pos = 0;
 	s.data[4] = 3;
-	msg_part.state(fx.cp, &s);
+	msg_part.state_system(fx.cp, &s);
 	ck_assert(s.failed);
 	ck_assert_uint_eq(msg_smsg(fx.cp), 0);
 	free(s.data);

@@ -150,7 +150,7 @@ TEST(as_many_as_there_is_room_for)
 
 TEST(file_numbers_start_again)
 {
-	fx.cp->dcss->last_fileid = 9998;
+	fx.cp->system->dcss->last_fileid = 9998;
 	ck_assert_int_eq(define("A", 0x600, 0x600), 0);
 	ck_assert_int_eq(define("B", 0x600, 0x600), 0);
 	ck_assert_uint_eq(dcss_find(fx.cp, "A")->fileid, 9999);
@@ -168,7 +168,7 @@ TEST(purge_waits_for_the_last_user)
 	ck_assert_int_eq(mon->cls, DCSS_PENDING_PURGE);
 	cp_reset(fx.cp);
 	ck_assert(mon->defined);
-	ck_assert(!mon->loaded);
+	ck_assert(!dcss_loaded(fx.cp, mon));
 	dcss_use(fx.cp, mon, -1);
 	ck_assert(!mon->defined);
 }
@@ -183,7 +183,7 @@ TEST(contents_survive_a_reset)
 	dcss_load(fx.cp, multi, true);
 	fx.storage_changes = 0;
 	cp_reset(fx.cp);
-	ck_assert(!multi->loaded && !multi->exclusive);
+	ck_assert(!dcss_loaded(fx.cp, multi) && !multi->exclusive);
 	ck_assert_uint_eq(multi->users, 0);
 	ck_assert_uint_eq(fx.storage_changes, 1);
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
@@ -288,7 +288,7 @@ TEST(saved_and_purged_while_loaded)
 	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
 	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
 	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
-	ck_assert(old->defined && old->loaded);
+	ck_assert(old->defined && dcss_loaded(fx.cp, old));
 	ck_assert_uint_eq(*at, 1);
 	dcss_unload(fx.cp, old);
 	ck_assert_uint_eq(*at, 0);
@@ -497,7 +497,7 @@ static struct cp *create(const char *segment)
 	cp_config_init(&c);
 	ck_assert_int_eq(cp_config_set(&c, "storage", "0.4M", err, sizeof(err)), 0);
 	ck_assert_int_eq(cp_config_set(&c, "segment", segment, err, sizeof(err)), 0);
-	cp = cp_create(&c, &fx.cp->host, err, sizeof(err));
+	cp = cp_create(NULL, &c, &fx.cp->host, err, sizeof(err));
 	cp_config_fini(&c);
 	return cp;
 }

@@ -27,7 +27,7 @@ CASE("state", setup, teardown);
 
 static void save(void)
 {
-	dcss_part.state(fx.cp, &image);
+	dcss_part.state_system(fx.cp, &image);
 	ck_assert(!image.failed);
 	image.loading = true;
 }
@@ -36,7 +36,7 @@ static bool load(void)
 {
 	image.pos = 0;
 	image.failed = false;
-	dcss_part.state(fx.cp, &image);
+	dcss_part.state_system(fx.cp, &image);
 	return !image.failed;
 }
 
@@ -54,7 +54,7 @@ TEST(everything_comes_back)
 	*fx_at(0x500007, 1) = 0x11;
 	*fx_at(0x511fff, 1) = 0x22;
 	*fx_at(0x600000, 1) = 0x33;
-	before = *fx.cp->dcss;
+	before = *fx.cp->system->dcss;
 	save();
 	dcss_use(fx.cp, mon, -1);
 	cp_reset(fx.cp);
@@ -63,7 +63,7 @@ TEST(everything_comes_back)
 	fx.storage_changes = 0;
 	ck_assert(load());
 	ck_assert_uint_eq(image.pos, image.len);
-	ck_assert_mem_eq(fx.cp->dcss, &before, offsetof(struct dcss_table, saved));
+	ck_assert_mem_eq(fx.cp->system->dcss, &before, offsetof(struct dcss_table, saved));
 	ck_assert_uint_eq(fx.storage_changes, 1);
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x511000), CP_ACCESS_WRITE);
 	ck_assert_uint_eq(*fx_at(0x500007, 1), 0x11);
@@ -154,14 +154,14 @@ static const struct { unsigned int offset; uint8_t value; } damage[] = {
 
 TEST_EACH(damaged_image, damage)
 {
-	struct dcss_table before = *fx.cp->dcss;
+	struct dcss_table before = *fx.cp->system->dcss;
 
 	save();
 	ck_assert_uint_eq(image.data[CLASS], 'A');
 	ck_assert_uint_ne(image.data[damage[_i].offset], damage[_i].value);
 	image.data[damage[_i].offset] = damage[_i].value;
 	ck_assert(!load());
-	ck_assert_mem_eq(fx.cp->dcss, &before, offsetof(struct dcss_table, saved));
+	ck_assert_mem_eq(fx.cp->system->dcss, &before, offsetof(struct dcss_table, saved));
 }
 
 TEST(skeleton_in_use)

@@ -125,7 +125,7 @@ TEST_EACH(texts_of_a_request, fields)
 		ck_assert_str_eq(nth(0).type, request.type ? request.type : "");
 		ck_assert_str_eq(nth(0).dist, request.user);
 		ck_assert_str_eq(nth(0).form, "STANDARD");
-		spool_purge(fx.cp, &fx.cp->spool->file[0]);
+		spool_purge(fx.cp, &fx.cp->system->spool->file[0]);
 	}
 }
 
@@ -234,7 +234,7 @@ static unsigned int fill_all(struct spool_file *file)
 {
 	unsigned int records = 0;
 
-	while (spool_append(fx.cp->spool, file, 0x01, letters, 1))
+	while (spool_append(fx.cp->system->spool, file, 0x01, letters, 1))
 		records++;
 	return records;
 }
@@ -248,20 +248,20 @@ TEST(every_page)
 	uint32_t len;
 
 	for (unsigned int i = 0; i <= RECORDS_OF_A_PAGE; i++)
-		ck_assert(spool_append(fx.cp->spool, one, 0x01, letters, 1));
+		ck_assert(spool_append(fx.cp->system->spool, one, 0x01, letters, 1));
 	ck_assert_uint_eq(one->pages, 2);
 	ck_assert_uint_eq(fill_all(two), (SPOOL_PAGES - 2) * RECORDS_OF_A_PAGE);
 	ck_assert_uint_eq(two->pages, SPOOL_PAGES - 2);
 	ck_assert_uint_eq(spool_use(fx.cp).pages, SPOOL_PAGES);
-	ck_assert_uint_eq(spool_page_at(fx.cp->spool, two, SPOOL_PAGES - 3), SPOOL_PAGES);
-	ck_assert_uint_eq(spool_page_at(fx.cp->spool, two, SPOOL_PAGES - 2), 0);
+	ck_assert_uint_eq(spool_page_at(fx.cp->system->spool, two, SPOOL_PAGES - 3), SPOOL_PAGES);
+	ck_assert_uint_eq(spool_page_at(fx.cp->system->spool, two, SPOOL_PAGES - 2), 0);
 	/* The pages that one file gives back are those that another takes. */
 	spool_purge(fx.cp, one);
 	ck_assert_uint_eq(spool_use(fx.cp).pages, SPOOL_PAGES - 2);
 	ck_assert_uint_eq(fill_all(two), 2 * RECORDS_OF_A_PAGE);
 	ck_assert_uint_eq(two->records, SPOOL_PAGES * RECORDS_OF_A_PAGE);
 	place = (struct spool_place){ .page = two->first };
-	while (spool_next_record(fx.cp->spool, &place, &len)) {
+	while (spool_next_record(fx.cp->system->spool, &place, &len)) {
 		ck_assert_uint_eq(len, 1);
 		records++;
 	}
@@ -282,9 +282,9 @@ TEST(a_page_used_again)
 	fill_all(file);
 	spool_purge(fx.cp, file);
 	file = spool_new(fx.cp, "ONE", SPOOL_PRT);
-	ck_assert(spool_append_immediate(fx.cp->spool, file, 0x8b));
-	ck_assert(spool_append(fx.cp->spool, file, 0x09, letters, 5));
-	page = fx.cp->spool->page[file->first - 1];
+	ck_assert(spool_append_immediate(fx.cp->system->spool, file, 0x8b));
+	ck_assert(spool_append(fx.cp->system->spool, file, 0x09, letters, 5));
+	page = fx.cp->system->spool->page[file->first - 1];
 	ck_assert_mem_eq(page, nothing, 12);
 	ck_assert_uint_eq(get_be32(page + 12), 2);
 	ck_assert_uint_eq(get_be64(page + 16), 0x8b00000070000001);

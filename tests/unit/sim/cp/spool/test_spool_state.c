@@ -253,7 +253,7 @@ static bool part_loads(void)
 {
 	struct state state = { .loading = true, .data = image, .pos = part, .len = len };
 
-	spool_part.state(fx.cp, &state);
+	spool_part.state_system(fx.cp, &state);
 	if (state.failed) {
 		ck_assert_uint_eq(spool_files(), 0);
 		ck_assert_uint_eq(spool_use(fx.cp).pages, 0);
@@ -296,7 +296,7 @@ TEST(fields_that_are_others)
 	ck_assert_int_eq(info.spool_class, '9');
 	ck_assert_uint_eq(info.copies, 255);
 	ck_assert_str_eq(info.tag, "~ag");
-	ck_assert_int_eq(fx.cp->spool->device[0].spool_class, 'Z');
+	ck_assert_int_eq(fx.cp->unit[0].spool_class, 'Z');
 }
 
 /* A file that nobody has open is on a queue. */
@@ -481,10 +481,10 @@ TEST(every_field)
 	struct spool_use use;
 
 	set_all();
-	memcpy(files, fx.cp->spool->file, sizeof(files));
-	memcpy(devices, fx.cp->spool->device, sizeof(devices));
-	ck_assert_uint_eq(fx.cp->spool->lines, 4);
-	memcpy(line, fx.cp->spool->line, sizeof(line));
+	memcpy(files, fx.cp->system->spool->file, sizeof(files));
+	memcpy(devices, fx.cp->unit, sizeof(devices));
+	ck_assert_uint_eq(fx.cp->system->spool->lines, 4);
+	memcpy(line, fx.cp->system->spool->line, sizeof(line));
 	use = spool_use(fx.cp);
 	free(image);
 	image = fx_save(&len);
@@ -495,11 +495,11 @@ TEST(every_field)
 	spool_limits(fx.cp, 1, 1);
 	ck_loads();
 	for (unsigned int i = 0; i < 6; i++)
-		ck_file(&fx.cp->spool->file[i], &files[i]);
+		ck_file(&fx.cp->system->spool->file[i], &files[i]);
 	for (unsigned int i = 0; i < 3; i++)
-		ck_device(&fx.cp->spool->device[i], &devices[i]);
-	ck_assert_uint_eq(fx.cp->spool->lines, 4);
-	ck_assert_mem_eq(fx.cp->spool->line, line, sizeof(line));
+		ck_device(&fx.cp->unit[i], &devices[i]);
+	ck_assert_uint_eq(fx.cp->system->spool->lines, 4);
+	ck_assert_mem_eq(fx.cp->system->spool->line, line, sizeof(line));
 	ck_assert_uint_eq(spool_use(fx.cp).pages, use.pages);
 	ck_assert_uint_eq(spool_use(fx.cp).files, use.files);
 	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 100);

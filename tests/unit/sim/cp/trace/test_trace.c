@@ -509,7 +509,7 @@ TEST(without_a_sink)
 	struct cp *cp;
 
 	(void)host;
-	cp = cp_create(&fx.config, &host, err, sizeof(err));
+	cp = cp_create(NULL, &fx.config, &host, err, sizeof(err));
 	ck_assert_ptr_nonnull(cp);
 	ck_assert(!trace_enabled(cp));
 	ck_assert(trace_enabled(fx.cp));
