@@ -149,7 +149,7 @@ struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
 		system = cp_system_create(config, err, errlen);
 	if (!system)
 		return NULL;
-	assert(!system->in_record && !system->alone);
+	assert(!system->recording && !system->alone);
 	system->alone = alone;
 	cp = log_on(system, config, host, err, errlen);
 	if (!cp && alone)
@@ -187,7 +187,7 @@ void cp_system_destroy(struct cp_system *system)
 {
 	if (!system)
 		return;
-	assert(!system->in_record);
+	assert(!system->recording);
 	system->ending = true;
 	while (system->machines > 0)
 		free_machine(system->machine[--system->machines]);
@@ -200,7 +200,7 @@ void cp_destroy(struct cp *cp)
 {
 	if (!cp)
 		return;
-	assert(!cp->system->in_record);
+	assert(!cp->system->recording);
 	if (cp->system->alone) {
 		cp_system_destroy(cp->system);
 		return;

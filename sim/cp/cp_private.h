@@ -47,8 +47,9 @@ struct cp_system {
 	bool alone;		/**< made for its one machine, and ends with it */
 	bool ending;		/**< with all machines: nobody is left to be told */
 	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
-	bool in_record;		/**< a trace record is open … */
-	uint64_t record_tod;	/**< … since this time */
+	struct cp *recording;	/**< the machine whose trace record is open, or NULL … */
+	uint64_t record_tod;	/**< … since this time of it */
+	uint64_t order;		/**< number of the last record of all traces */
 	struct iucv *iucv;	/**< users, paths and messages */
 	struct dcss_table *dcss;
 	struct monitor *monitor;
@@ -141,7 +142,7 @@ static inline size_t cp_in_page(uint64_t addr, size_t len)
  */
 static inline uint64_t cp_tod(struct cp *cp)
 {
-	return cp->system->in_record ? cp->system->record_tod : cp->host.tod(cp->host.opaque);
+	return cp->system->recording ? cp->system->record_tod : cp->host.tod(cp->host.opaque);
 }
 
 /** The host's functions of these names, traced. */

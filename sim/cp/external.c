@@ -22,7 +22,7 @@ bool cp_external_take(struct cp *cp, unsigned int cpu, struct cp_external *exter
 {
 	const struct cp_part *part;
 
-	assert(cpu < cp->config.cpus && !cp->system->in_record);
+	assert(cpu < cp->config.cpus && !cp->system->recording);
 	if (!cp_external_pending(cp, cpu))
 		return false;
 	part = part_for(cp, cpu);

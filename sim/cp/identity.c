@@ -219,7 +219,7 @@ struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysi
 	struct cp_result result;
 	uint64_t operands[2];
 
-	assert(insn->cpu < cp->config.cpus && !cp->system->in_record);
+	assert(insn->cpu < cp->config.cpus && !cp->system->recording);
 	/* The upper halves are no operands: what a program left there is not CP's to tell. */
 	operands[0] = insn->gr[0] & LOW_HALF;
 	operands[1] = insn->gr[1] & LOW_HALF;

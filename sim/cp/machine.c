@@ -39,7 +39,7 @@ void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 
 void cp_ipl(struct cp *cp)
 {
-	assert(!cp->system->in_record);
+	assert(!cp->system->recording);
 	TRACE_INPUT(cp, ipl);
 	cp->ipled = true;
 	trace_end(cp);
@@ -49,7 +49,7 @@ void cp_timer(struct cp *cp)
 {
 	bool due = false;
 
-	assert(!cp->system->in_record);
+	assert(!cp->system->recording);
 	for (const struct cp_part *const *part = cp->parts; *part; part++)
 		due |= (*part)->timer && (*part)->timer(cp);
 	if (due)

@@ -34,7 +34,7 @@ bool parts_logged_on(const struct cp *cp, const char *name)
 
 void parts_logoff(struct cp *cp, const char *userid)
 {
-	assert(cp->system->in_record || !cp->host.trace);
+	assert(cp->system->recording || !cp->host.trace);
 	FOR_EACH(cp, part, logoff)
 		(*part)->logoff(cp, userid);
 }

@@ -243,7 +243,7 @@ void check_tables(struct cp *cp, bool deep)
 	check_faults(cp);
 	check_segments(cp);
 	check_appldata(cp);
-	REQUIRE(!cp->system->in_record);
+	REQUIRE(!cp->system->recording);
 	if (deep)
 		check_sets(cp->system->monitor);
 }

@@ -49,7 +49,7 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 	uint64_t before[16];
 
 	assert(insn->cpu < cp->config.cpus && r1 < 16 && r3 < 16);
-	assert(!cp->system->in_record);
+	assert(!cp->system->recording);
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (codes[i].code != code)
 			continue;

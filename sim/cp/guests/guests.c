@@ -57,7 +57,7 @@ void guests_log_on(struct cp *cp, const char *name)
 {
 	struct described *guest = find(cp, name);
 
-	assert(guest && guest->off && (cp->system->in_record || !cp->host.trace));
+	assert(guest && guest->off && (cp->system->recording || !cp->host.trace));
 	guest->off = false;
 	guest->since = cp_tod(cp);
 }

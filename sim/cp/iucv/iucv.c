@@ -282,7 +282,7 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn)
 	struct cp_result result;
 
 	/* An entry point is not called from within another one. */
-	assert(insn->cpu < cp->config.cpus && !cp->system->in_record);
+	assert(insn->cpu < cp->config.cpus && !cp->system->recording);
 	assert(insn->amode == 24 || insn->amode == 31 || insn->amode == 64);
 	TRACE_INPUT_AS(cp, iucv, name, .cpu = insn->cpu, .gr0 = insn->gr[0], .gr1 = insn->gr[1],
 		       .amode = insn->amode, .problem = insn->problem);

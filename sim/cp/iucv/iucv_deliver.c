@@ -24,7 +24,7 @@ bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 	uint8_t image[IUCV_EVENT_SIZE];
 	uint16_t pgm;
 
-	assert(cpu < cp->config.cpus && !cp->system->in_record);
+	assert(cpu < cp->config.cpus && !cp->system->recording);
 	node = iucv_event_first(machine->user, taker->types);
 	if (!node)
 		return false;

@@ -300,7 +300,7 @@ enum cp_paging cp_page_fault(struct cp *cp, unsigned int cpu, uint64_t addr, uin
 	enum cp_paging result = CP_PAGE_IN;
 	struct page_out *page;
 
-	assert(cpu < cp->config.cpus && !cp->system->in_record);
+	assert(cpu < cp->config.cpus && !cp->system->recording);
 	TRACE_INPUT(cp, page_fault, .cpu = cpu, .address = addr, .psw = psw, .enabled = enabled);
 	page = page_find(cp->paging, addr);
 	if (page && page->out)

@@ -17,11 +17,13 @@
 #define HEAD_SIZE 256u
 #define FIELDS_SIZE 32768u
 #define ACCESS_SIZE 49152u
-#define TAIL_SIZE 256u
+/* Of each other machine its name, of whose characters none is escaped, and the CPUs. */
+#define KICKS_SIZE ((CP_MAX_MACHINES - 1) * (CP_NAME_LEN + 24u) + 16u)
+#define TAIL_SIZE (256u + KICKS_SIZE)
 #define LINE_SIZE (HEAD_SIZE + FIELDS_SIZE + 2 * ACCESS_SIZE + TAIL_SIZE)
 /* Room that is left for the result when all else is full. */
 #define RESULT_SIZE 96u
-#define MAX_FIELDS 96u
+#define MAX_FIELDS 98u
 #define MAX_KEY 32u
 /* Longest text in full; the rest is counted. */
 #define MAX_TEXT 1024u
@@ -38,7 +40,7 @@ struct trace {
 	unsigned int key_count;
 	uint32_t fields_lost;
 	struct trace_accesses in, out;
-	uint64_t kicked;	/* CPUs, one bit each */
+	uint64_t kicked;	/* CPUs, one bit each; of another machine, by its record */
 	bool timer_set;
 	uint64_t timer;
 	struct trace_buffer line;
@@ -90,9 +92,17 @@ bool trace_enabled(const struct cp *cp)
 	return cp->host.trace != NULL;
 }
 
+/* The trace with the record that is open, whichever machine's it is; NULL without. */
+static struct trace *open_trace(const struct cp *cp)
+{
+	return cp->system->recording ? cp->system->recording->trace : NULL;
+}
+
 bool trace_full(const struct cp *cp)
 {
-	return cp->host.trace && cp->trace->full;
+	const struct cp *of = cp->system->recording ? cp->system->recording : cp;
+
+	return of->host.trace && of->trace->full;
 }
 
 /* The result of the outermost call keeps these; calls inside it get a number. */
@@ -126,13 +136,13 @@ static bool field_start(struct trace *t, const char *key, size_t max)
 
 /* Members of the record itself: fields of the same name get a number. */
 static const char *const own_keys[] = {
-	"seq", "tod", "cpu", "call", "in", "out", "lost", "kick", "timer",
+	"seq", "order", "tod", "cpu", "call", "in", "out", "lost", "kick", "kicks", "timer",
 };
 
 static void open_record(struct cp *cp, int cpu, const char *call)
 {
 	struct trace *t = cp->trace;
-	char cpu_text[16] = "null";
+	char cpu_text[16] = "null", order[40] = "";
 	int len;
 
 	_Static_assert(sizeof(own_keys) / sizeof(own_keys[0]) < MAX_FIELDS, "room for fields");
@@ -143,34 +153,39 @@ static void open_record(struct cp *cp, int cpu, const char *call)
 	t->fields_lost = 0;
 	t->in.list.len = t->out.list.len = 0;
 	t->in.more = t->out.more = 0;
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		cp->system->machine[i]->trace->kicked = 0;
 	t->kicked = 0;
 	t->timer_set = false;
 	t->depth = 1;
 	cp->system->record_tod = cp_tod(cp);
-	cp->system->in_record = true;
+	cp->system->recording = cp;
+	cp->system->order++;
 	if (cpu != TRACE_NO_CPU)
 		snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	if (!cp->system->alone)
+		snprintf(order, sizeof(order), "\"order\":%" PRIu64 ",", cp->system->order);
 	len = snprintf(t->head, HEAD_SIZE,
-		       "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64
+		       "{\"seq\":%" PRIu64 ",%s\"tod\":\"%016" PRIx64
 		       "\",\"cpu\":%s,\"call\":\"%.64s\"",
-		       t->seq, cp->system->record_tod, cpu_text, call);
+		       t->seq, order, cp->system->record_tod, cpu_text, call);
 	assert(len > 0 && (size_t)len < HEAD_SIZE);
 	t->head_len = (size_t)len;
-	assert(cp->system->in_record && t->key_count < MAX_FIELDS);
+	assert(t->key_count < MAX_FIELDS);
 }
 
 void trace_begin(struct cp *cp, int cpu, const char *call)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
 	if (!trace_enabled(cp))
 		return;
-	if (t->depth > 0) {
+	if (t) {
 		t->depth++;
 		trace_text(cp, "call", call);
 		return;
 	}
-	t->seq++;
+	cp->trace->seq++;
 	open_record(cp, cpu, call);
 }
 
@@ -183,27 +198,27 @@ static void begin_first(struct cp *cp, const char *call)
 
 void trace_number(struct cp *cp, const char *key, uint64_t value)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
-	if (t->depth > 0 && field_start(t, key, 24))
+	if (t && field_start(t, key, 24))
 		trace_put(&t->fields, "%" PRIu64, value);
 }
 
 void trace_hex(struct cp *cp, const char *key, uint64_t value)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
-	if (t->depth > 0 && field_start(t, key, 24))
+	if (t && field_start(t, key, 24))
 		trace_put(&t->fields, "\"%" PRIx64 "\"", value);
 }
 
 static void put_text(struct cp *cp, const char *key, const char *text, size_t most)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 	size_t len, shown;
 
 	assert(text);
-	if (t->depth == 0)
+	if (!t)
 		return;
 	len = strlen(text);
 	shown = smaller(len, most);
@@ -228,10 +243,10 @@ static void long_text(struct cp *cp, const char *key, const char *text)
 
 void trace_gr(struct cp *cp, const uint64_t *gr, unsigned int count)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
 	assert(count >= 1 && count <= 16);
-	if (t->depth == 0 || !field_start(t, "gr", 20 * count + 2))
+	if (!t || !field_start(t, "gr", 20 * count + 2))
 		return;
 	for (unsigned int i = 0; i < count; i++)
 		trace_put(&t->fields, "%c\"%" PRIx64 "\"", i == 0 ? '[' : ',', gr[i]);
@@ -240,9 +255,9 @@ void trace_gr(struct cp *cp, const uint64_t *gr, unsigned int count)
 
 void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
-	if (t->depth == 0 || !field_start(t, key, 2 * TRACE_DATA_MAX + 2))
+	if (!t || !field_start(t, key, 2 * TRACE_DATA_MAX + 2))
 		return;
 	if (len > TRACE_DATA_MAX) {
 		trace_put(&t->fields, "[%zu,\"%016" PRIx64 "\"]", len,
@@ -256,10 +271,10 @@ void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len)
 
 void trace_parts(struct cp *cp, const char *key, const struct trace_part *part, unsigned int count)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 	size_t len = 0;
 
-	if (!trace_full(cp) || t->depth == 0)
+	if (!t || !t->full)
 		return;
 	for (unsigned int i = 0; i < count; i++) {
 		assert(part[i].bytes || part[i].len == 0);
@@ -283,18 +298,27 @@ void trace_given(struct cp *cp, const char *key, const void *bytes, size_t len)
 		trace_bytes(cp, key, bytes, len);
 }
 
+/* Whose storage it is, if not that of the machine whose record is open. */
+static const char *other(const struct cp *cp)
+{
+	return cp == cp->system->recording ? NULL : cp->config.userid;
+}
+
 void trace_access(struct cp *cp, bool store, uint64_t addr, const void *bytes, size_t len)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
-	if (t->depth > 0)
-		trace_accesses_add(store ? &t->out : &t->in, t->full && !store, addr, bytes, len);
+	if (t)
+		trace_accesses_add(store ? &t->out : &t->in, t->full && !store, other(cp), addr,
+				   bytes, len);
 }
 
 void trace_unmapped(struct cp *cp, uint64_t addr)
 {
-	if (trace_full(cp) && cp->trace->depth > 0)
-		trace_accesses_unmapped(&cp->trace->in, addr);
+	struct trace *t = open_trace(cp);
+
+	if (t && t->full)
+		trace_accesses_unmapped(&t->in, other(cp), addr);
 }
 
 void trace_kick(struct cp *cp, unsigned int cpu)
@@ -309,12 +333,30 @@ void trace_timer(struct cp *cp, uint64_t tod)
 	cp->trace->timer = tod;
 }
 
+/* CPUs of other machines, by their names. */
+static void put_kicks(const struct cp *cp, struct trace_buffer *line)
+{
+	bool first = true;
+
+	for (unsigned int i = 0; i < cp->system->machines; i++) {
+		const struct cp *to = cp->system->machine[i];
+
+		if (to == cp || to->trace->kicked == 0)
+			continue;
+		trace_put(line, "%s\"%s\":\"%" PRIx64 "\"", first ? ",\"kicks\":{" : ",",
+			  to->config.userid, to->trace->kicked);
+		first = false;
+	}
+	if (!first)
+		trace_put(line, "}");
+}
+
 static void close_record(struct cp *cp)
 {
 	struct trace *t = cp->trace;
 	struct trace_buffer *line = &t->line;
 
-	assert(t->depth == 0 && cp->system->in_record);
+	assert(t->depth == 0 && cp->system->recording == cp);
 	line->len = 0;
 	/* Without memory for a long record its head says that all else is lost. */
 	if (!trace_buffer_room(line, HEAD_SIZE + t->in.list.len + t->out.list.len + t->fields.len +
@@ -330,22 +372,24 @@ static void close_record(struct cp *cp)
 		trace_put(line, ",\"lost\":%" PRIu32, t->fields_lost);
 	if (t->full && t->kicked != 0)
 		trace_put(line, ",\"kick\":\"%" PRIx64 "\"", t->kicked);
+	if (t->full)
+		put_kicks(cp, line);
 	if (t->full && t->timer_set)
 		trace_put(line, ",\"timer\":\"%" PRIx64 "\"", t->timer);
 	trace_put(line, "}");
-	cp->system->in_record = false;
+	cp->system->recording = NULL;
 	cp->host.trace(cp->host.opaque, line->text, line->len);
 }
 
 void trace_end(struct cp *cp)
 {
-	struct trace *t = cp->trace;
+	struct trace *t = open_trace(cp);
 
 	if (!trace_enabled(cp))
 		return;
-	assert(t->depth > 0);
+	assert(t && t->depth > 0);
 	if (--t->depth == 0)
-		close_record(cp);
+		close_record(cp->system->recording);
 }
 
 void trace_end_result(struct cp *cp, const struct cp_result *result)
@@ -361,6 +405,12 @@ void trace_end_result(struct cp *cp, const struct cp_result *result)
 	trace_end(cp);
 }
 
+static void trace_system_state(struct cp *cp, struct state *s)
+{
+	if (cp->system->machines > 1)
+		state_u64(s, &cp->system->order);
+}
+
 static void trace_state(struct cp *cp, struct state *s)
 {
 	state_tag(s, "TRAC");
@@ -370,6 +420,7 @@ static void trace_state(struct cp *cp, struct state *s)
 const struct cp_part trace_part = {
 	.init = trace_init,
 	.fini = trace_fini,
+	.state_system = trace_system_state,
 	.state = trace_state,
 };
 

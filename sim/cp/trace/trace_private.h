@@ -30,10 +30,13 @@ struct trace_accesses {
 	uint64_t more_hash;	/**< … and the hash (hash.h) of their addresses and bytes */
 };
 
-/** @full: the bytes as a whole, however many. */
-void trace_accesses_add(struct trace_accesses *to, bool full, uint64_t addr, const void *bytes,
-			size_t len);
-void trace_accesses_unmapped(struct trace_accesses *to, uint64_t addr);
+/**
+ * @full: the bytes as a whole, however many.  @machine: whose storage it is; NULL: that of the
+ * record's own.
+ */
+void trace_accesses_add(struct trace_accesses *to, bool full, const char *machine, uint64_t addr,
+			const void *bytes, size_t len);
+void trace_accesses_unmapped(struct trace_accesses *to, const char *machine, uint64_t addr);
 /** The member @key of a record, nothing if there were none. */
 void trace_accesses_put(struct trace_buffer *line, const char *key, struct trace_accesses *from);
 
