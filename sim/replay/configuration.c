@@ -43,6 +43,11 @@ void replay_configuration(struct replay *r, const json_t *record)
 		replay_unusable(r, "the trace has another version than %u", TRACE_VERSION);
 		return;
 	}
+	if (json_object_get(record, "order")) {
+		replay_unusable(r, "the trace is of one machine of a system; only that of a guest "
+				"that is alone can be replayed");
+		return;
+	}
 	cp_config_init(&config);
 	if (configure(r, record, &config)) {
 		if (!replay_host(r, &host)) {

@@ -385,11 +385,20 @@ static void disk_completes(struct replay *r, const json_t *record, const union i
 	disk_complete(r->cp, in->disk_complete.number);
 }
 
+/* Whoever is alone ends with its system, and nothing is recorded of that. */
+static void log_off(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	replay_unusable(r, "a guest that is alone does not log off");
+}
+
 /* The functions that give the core its inputs.  The members have been read and checked. */
 static replay_give *const gives[INPUTS] = {
 	[INPUT_reset] = reset,
 	[INPUT_reset_cpu] = reset_cpu,
 	[INPUT_ipl] = ipl,
+	[INPUT_machine_logoff] = log_off,
 	[INPUT_interrupt] = interrupt,
 	[INPUT_dispatch] = dispatch,
 	[INPUT_iucv] = iucv,

@@ -341,6 +341,10 @@ TEST(no_trace)
 	ck_unusable("[[[[[[]]]]]]\n", "line 1: it is not a record of a CP trace\n");
 	ck_unusable("{\"seq\":1,\"tod\":\"1\",\"cpu\":null,\"call\":\"ipl\"}\n",
 		    "line 1: a trace begins with the configuration, not with \"ipl\"\n");
+	ck_unusable("{\"seq\":0,\"order\":1,\"tod\":\"1\",\"cpu\":null,\"call\":\"configuration\","
+		    "\"version\":1}\n",
+		    "line 1: the trace is of one machine of a system; only that of a guest that is "
+		    "alone can be replayed\n");
 	ck_unusable("{\"seq\":0,\"tod\":\"1\",\"cpu\":null,\"call\":\"configuration\"}\n",
 		    "line 1: it lacks \"version\", which a replay needs\n");
 }
@@ -349,6 +353,7 @@ TEST(no_trace)
 static const struct {
 	const char *record, *expected;
 } bad[] = {
+	{ "\"cpu\":null,\"call\":\"logoff\"", "a guest that is alone does not log off" },
 	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":1,\"start\":\"0\"",
 	  "it lacks \"end\", which a replay needs" },
 	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":2147483648,\"start\":\"0\",\"end\":\"0\"",
