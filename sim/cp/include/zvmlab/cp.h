@@ -22,7 +22,7 @@ struct cp;
 struct cp_system;
 
 /** Virtual machines that can be logged on at a time. */
-#define CP_MAX_MACHINES 64
+#define CP_MAX_MACHINES 64u
 
 /**
  * User ID that the harness plays to reach its agent in the guest.  It is no user of the modelled
