@@ -344,7 +344,7 @@ struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_fu
 			     struct iucv_parm *parm)
 {
 	const struct iucv_caller by = { cp->system->iucv, user, CP_ABSOLUTE, IUCV_MAX_MSGLIM };
-	bool outside = !iucv_user_is_own(user);
+	bool outside = !user->own;
 	struct iucv_result result;
 
 	assert(!iucv_is_machine(user) && function < IUCV_FUNCTIONS);

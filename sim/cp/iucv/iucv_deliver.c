@@ -86,7 +86,7 @@ static void fill_host(const struct iucv_user *user, struct iucv_node *node,
 static void deliver(struct cp *cp, struct iucv_user *user)
 {
 	struct iucv_node *node = iucv_event_first(user, TYPES_ALL);
-	bool traced = trace_enabled(cp), own = iucv_user_is_own(user);
+	bool traced = trace_enabled(cp), own = user->own;
 	void *owned[2] = { NULL, NULL };
 	struct iucv_event event;
 

@@ -159,7 +159,7 @@ uint32_t iucv_events_waiting(const struct iucv_user *user)
 
 void iucv_event_hold(struct iucv_user *user, struct iucv_node *node, uint32_t further)
 {
-	assert(further > 0 && !iucv_user_is_own(user));
+	assert(further > 0 && !user->own);
 	node->seq = further;
 	iucv_append(&user->held, &node->link);
 	user->waiting++;

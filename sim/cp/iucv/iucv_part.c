@@ -546,7 +546,7 @@ static struct iucv_node *find_node(struct iucv_user *user, uint8_t kind, uint8_t
 		iucv_path_cold(path)->control[key % IUCV_SLOTS].path = path->id;
 		return &iucv_path_cold(path)->control[key % IUCV_SLOTS].node;
 	}
-	if (kind != IUCV_NODE_DUPLICATE || iucv_user_is_own(user) || !iucv->spare.first)
+	if (kind != IUCV_NODE_DUPLICATE || user->own || !iucv->spare.first)
 		return NULL;
 	return iucv_container(iucv->spare.first, struct iucv_node, link);
 }
@@ -612,7 +612,7 @@ static void event_list_state(struct iucv_user *user, struct state *s, struct iuc
 	for (link = s->loading ? NULL : list->first; link; link = link->next)
 		count++;
 	state_u32(s, &count);
-	state_require(s, list != &user->held || count == 0 || !iucv_user_is_own(user));
+	state_require(s, list != &user->held || count == 0 || !user->own);
 	for (link = list->first; !s->loading && link; link = link->next)
 		node_state(user, s, list, iucv_container(link, struct iucv_node, link));
 	/* Ends: every turn takes a node that was not yet on a list, or fails. */

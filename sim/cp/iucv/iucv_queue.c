@@ -17,7 +17,7 @@ void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_
 	assert(!node->link.list);
 	node->type = (uint8_t)type;
 	node->xor_value = 0;
-	if (!iucv_user_is_own(user))
+	if (!user->own)
 		verdict = iucv_event_verdict(path, type);
 	switch (verdict.what) {
 	case IUCV_EVENT_DROP:
