@@ -11,10 +11,11 @@ _ALLOCATES = re.compile(r"\b(?:[mc]alloc|realloc(?:array)?|aligned_alloc|strn?du
 _FUNCTION = re.compile(r"^(?:\w[\w\s*]*?[\s*])?(\w+)\([^;]*$")
 
 MADE_ONCE = {
-    # CP, its parts, and what they have from the beginning.
-    *("cp_create", "cp_config_copy", "cpcmd_init", "fault_init", "guests_init", "hmc_init"),
-    *("iucv_init", "appldata_init", "monitor_init", "msg_init", "paging_init", "recording_init"),
-    *("dcss_init", "trace_init", "trace_buffer_init", "disk_part_init"),
+    # A system, its machines, its parts, and what they have from the beginning.
+    *("cp_system_create", "log_on", "cp_config_copy", "cpcmd_init", "fault_init", "guests_init"),
+    *("hmc_init", "iucv_init_system", "machine_new", "appldata_init", "monitor_init", "msg_init"),
+    *("paging_init", "recording_init", "dcss_init_system", "trace_init", "trace_buffer_init"),
+    *("disk_part_init", "spool_init_system", "spool_init"),
     "allocate",  # of the spool
     "parse_operands",  # of a configured segment: its file
     "iucv_user_new",
