@@ -269,6 +269,26 @@ def test_a_disabled_wait_is_told_from_a_power_off(fake: Fake) -> None:
     assert str(caught.value) == f"the guest is in a disabled wait (CPU 0, PSW {psw})"
 
 
+def test_a_guest_that_ends_while_it_is_looked_at(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the console and the one at the emulator: the cause is told."""
+    fake.mode("wait")
+    with pytest.raises(GuestPanic, match="is in a disabled wait"):
+        with _guest(fake) as guest:
+            guest.start()
+            alive, check = guest.emulator.alive, guest.emulator.check
+
+            def ended_meanwhile() -> None:
+                guest.emulator.wait(60)
+                check()
+
+            monkeypatch.setattr(guest.emulator, "check", ended_meanwhile)
+            monkeypatch.setattr(type(guest.emulator), "alive", alive)
+            guest.resume()
+            guest.check()
+
+
 @pytest.mark.parametrize(
     ("command", "error", "text"),
     [

@@ -780,13 +780,25 @@ class Guest:
 
     def check(self) -> None:
         """Raise if the guest has had a crash or the emulator has gone."""
-        if self._emulator is not None and not self._emulator.alive:
-            # A panic is the cause of what follows.
-            self.console.finish(_END_SECONDS)
-            self._learn_crash()
+        gone = self._emulator is not None and not self._emulator.alive
+        if gone:
+            self._read_to_end()
         self.console.check()
-        if self._emulator is not None:
+        if self._emulator is None:
+            return
+        try:
             self._emulator.check()
+        except EmulatorError:
+            # It may have ended since the console was looked at.
+            if not gone:
+                self._read_to_end()
+                self.console.check()
+            raise
+
+    def _read_to_end(self) -> None:
+        """The emulator has gone: a panic is the cause of what follows."""
+        self.console.finish(_END_SECONDS)
+        self._learn_crash()
 
     def _learn_crash(self) -> None:
         """An emulator that sees the guest crash says so by its monitor."""
