@@ -98,7 +98,7 @@ def chinese_user(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a user whose locale is Chinese, which this machine need not know."""
     folder = tmp_path_factory.mktemp("locales")
     argv = ["localedef", "-i", "zh_CN", "-f", "UTF-8", "--no-archive", str(folder / "zh_CN.UTF-8")]
-    subprocess.run(argv, check=True, timeout=120, capture_output=True)
+    subprocess.run(argv, check=True, timeout=600, capture_output=True)
     return {"LOCPATH": str(folder), "LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
 
 
