@@ -122,6 +122,21 @@ def test_a_tree_of_links_has_the_corrections(tree: Path, folder: Path, tmp_path:
     assert (copy / "drivers/a.c").readlink() == tree / "drivers/a.c"
 
 
+def test_links_of_the_tree_are_the_same_in_the_copy(tree: Path, tmp_path: Path) -> None:
+    """Or a build of the copy would not begin with what was built of the tree."""
+    copy = tmp_path / "copy"
+    (tree / "drivers/d.c").symlink_to("b.c")
+    (tree / "include").symlink_to("drivers")
+    for _ in range(2):
+        corrected_tree(tree, copy, [])
+        assert (copy / "drivers/d.c").readlink() == Path("b.c")
+        assert (copy / "include").readlink() == Path("drivers")
+    (tree / "include").unlink()
+    (tree / "include").mkdir()
+    corrected_tree(tree, copy, [])
+    assert (copy / "include").is_dir() and not (copy / "include").is_symlink()
+
+
 def test_a_place_that_is_gone_is_named(tree: Path, folder: Path, tmp_path: Path) -> None:
     (tree / "drivers/a.c").write_text("int one;\n", encoding="utf-8")
     with pytest.raises(ChangeError) as error:

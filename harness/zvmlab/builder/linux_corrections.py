@@ -104,18 +104,31 @@ def corrected_tree(tree: Path, copy: Path, found: Iterable[Correction]) -> None:
     for place, folders, files in os.walk(tree):
         folders[:] = [name for name in folders if name != ".git"]
         inside = Path(place).relative_to(tree)
+        if (copy / inside).is_symlink():
+            _remove(copy / inside)
         (copy / inside).mkdir(parents=True, exist_ok=True)
         there = {entry.name for entry in os.scandir(copy / inside)}
         for name in there - {*folders, *files}:
             _remove(copy / inside / name)
-        for name in files:
-            link, target = copy / inside / name, Path(place) / name
-            text = texts.get(str(inside / name))
+        for name in [*files, *(name for name in folders if Path(place, name).is_symlink())]:
+            link, text = copy / inside / name, texts.get(str(inside / name))
             if text is not None:
                 _write(link, text)
-            elif not (name in there and link.is_symlink() and os.readlink(link) == str(target)):
-                link.unlink(missing_ok=True)
-                link.symlink_to(target)
+            else:
+                _link(link, _target(Path(place, name)))
+
+
+def _target(path: Path) -> str:
+    """A link of the tree's own stays what it is: builds of tree and copy differ in nothing else."""
+    return os.readlink(path) if path.is_symlink() else str(path)
+
+
+def _link(link: Path, target: str) -> None:
+    if link.is_symlink() and os.readlink(link) == target:
+        return
+    if os.path.lexists(link):
+        _remove(link)
+    link.symlink_to(target)
 
 
 def _remove(path: Path) -> None:
