@@ -41,15 +41,17 @@ struct clock_time clock_time(uint64_t tod)
 
 void clock_note_ipl(struct cp *cp)
 {
+	if (cp->logon_tod == 0)
+		cp->logon_tod = cp_system_tod(cp);
 	if (cp->system->ipl_tod == 0)
-		cp->system->ipl_tod = cp_tod(cp);
+		cp->system->ipl_tod = cp->logon_tod;
 }
 
 uint64_t clock_connected(struct cp *cp)
 {
-	const uint64_t now = cp_tod(cp);
+	const uint64_t now = cp_system_tod(cp);
 
 	clock_note_ipl(cp);
 	/* A state that was loaded may be from a later time. */
-	return now > cp->system->ipl_tod ? (now - cp->system->ipl_tod) >> 12 : 0;
+	return now > cp->logon_tod ? (now - cp->logon_tod) >> 12 : 0;
 }

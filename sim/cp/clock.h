@@ -14,9 +14,12 @@ struct clock_time {
 
 /** UTC of a TOD value (epoch 1900-01-01; leap seconds are not counted). */
 struct clock_time clock_time(uint64_t tod);
-/** CP was IPLed before its guest; the clock may not run yet when the CP is created. */
+/**
+ * CP was IPLed before its first machine logged on, and this one has; the clock may not run yet when
+ * a machine that is alone is made.
+ */
 void clock_note_ipl(struct cp *cp);
-/** Microseconds since CP was IPLed, and its guest logged on. */
+/** Microseconds since the machine logged on; if it is alone, since CP was IPLed. */
 uint64_t clock_connected(struct cp *cp);
 
 #endif

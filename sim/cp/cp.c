@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "cp_private.h"
 #include "zvmlab/input.h"
 #include "zvmlab/iucv.h"
@@ -46,7 +47,9 @@ static int init_system_parts(struct cp_system *system, char *err, size_t errlen)
 	return 0;
 }
 
-struct cp_system *cp_system_create(const struct cp_config *config, char *err, size_t errlen)
+/* @host: NULL for a machine that is alone. */
+static struct cp_system *make_system(const struct cp_config *config,
+				     const struct cp_system_host *host, char *err, size_t errlen)
 {
 	struct cp_system *system = calloc(1, sizeof(*system));
 
@@ -56,12 +59,22 @@ struct cp_system *cp_system_create(const struct cp_config *config, char *err, si
 		return NULL;
 	}
 	system->parts = parts;
+	system->random = config->seed;
+	if (host)
+		system->host = *host;
 	if (init_system_parts(system, err, errlen) != 0) {
 		cp_config_fini(&system->config);
 		free(system);
 		return NULL;
 	}
 	return system;
+}
+
+struct cp_system *cp_system_create(const struct cp_config *config,
+				   const struct cp_system_host *host, char *err, size_t errlen)
+{
+	assert(host->tod && host->set_timer);
+	return make_system(config, host, err, errlen);
 }
 
 struct cp_system *cp_system_of(const struct cp *cp)
@@ -137,6 +150,16 @@ static struct cp *log_on(struct cp_system *system, const struct cp_config *confi
 	return cp;
 }
 
+/* Others learn of it. */
+static void tell_logon(struct cp *cp)
+{
+	TRACE_INPUT(cp, machine_logon);
+	clock_note_ipl(cp);
+	parts_logon(cp, cp->config.userid);
+	trace_end(cp);
+	iucv_dispatch(cp);
+}
+
 struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
 		     const struct cp_host *host, char *err, size_t errlen)
 {
@@ -146,13 +169,15 @@ struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
 	assert(host->map && host->dirty && host->tod && host->kick);
 	assert(host->set_timer && host->storage_changed);
 	if (alone)
-		system = cp_system_create(config, err, errlen);
+		system = make_system(config, NULL, err, errlen);
 	if (!system)
 		return NULL;
 	assert(!system->recording && !system->alone);
 	system->alone = alone;
 	cp = log_on(system, config, host, err, errlen);
-	if (!cp && alone)
+	if (cp && !alone)
+		tell_logon(cp);
+	else if (!cp && alone)
 		cp_system_destroy(system);
 	return cp;
 }

@@ -29,8 +29,12 @@ struct state;
 /** The system operator, who is always logged on. */
 #define CP_OPERATOR_ID "OPERATOR"
 
-/** The parts that ask to be woken: the host has one timer for all. */
-enum cp_timer_user { CP_TIMER_MONITOR, CP_TIMER_WATCHDOG, CP_TIMERS };
+/** What asks to be woken: a machine's host has one timer for all. */
+enum cp_timer_user {
+	CP_TIMER_SYSTEM,	/**< of a system that has no clock of its own */
+	CP_TIMER_WATCHDOG,
+	CP_TIMERS
+};
 
 /** Pages from @first to @last of a segment that the guest has loaded. */
 struct cp_overlay {
@@ -40,7 +44,8 @@ struct cp_overlay {
 
 /** What there is once, whatever virtual machines are logged on. */
 struct cp_system {
-	struct cp_config config;	/**< level, real machine and CPUs, segments, messages */
+	struct cp_config config;	/**< level, real machine and CPUs, segments, messages, seed */
+	struct cp_system_host host;	/**< no functions: its one machine's clock is its own */
 	const struct cp_part *const *parts;	/**< in the order of parts.def, then NULL */
 	struct cp *machine[CP_MAX_MACHINES];	/**< in the order in which they logged on */
 	unsigned int machines;
@@ -48,8 +53,10 @@ struct cp_system {
 	bool ending;		/**< with all machines: nobody is left to be told */
 	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
 	struct cp *recording;	/**< the machine whose trace record is open, or NULL … */
-	uint64_t record_tod;	/**< … since this time of it */
+	uint64_t record_tod;	/**< … since this time of it … */
+	uint64_t record_clock;	/**< … and this of the system */
 	uint64_t order;		/**< number of the last record of all traces */
+	uint64_t random;	/**< generator state, for what is no machine's */
 	struct iucv *iucv;	/**< users, paths and messages */
 	struct dcss_table *dcss;
 	struct monitor *monitor;
@@ -71,6 +78,7 @@ struct cp {
 	uint64_t overlay_first, overlay_last;	/**< pages that all of them lie between */
 	bool ipled;
 	uint64_t random;	/**< generator state, advanced by cp_random() */
+	uint64_t logon_tod;	/**< of the system's clock: as cp_system.ipl_tod (clock.h) */
 	struct iucv_machine *iucv;	/**< its user of IUCV, buffers and masks */
 	uint32_t loaded;	/**< saved segments: bit n is that of slot n */
 	struct paging *paging;	/**< pages that are out, page/ */
@@ -99,8 +107,10 @@ struct cp {
 				    &(const struct input_##id){ __VA_ARGS__ }); \
 	} while (0)
 
-/** Next number of the seeded generator. */
+/** Next number of the machine's seeded generator, which depends on no other machine. */
 uint64_t cp_random(struct cp *cp);
+/** The same for what no machine is the subject of. */
+uint64_t cp_system_random(struct cp_system *system);
 
 static inline struct cp_result cp_pass(void)
 {
@@ -145,10 +155,22 @@ static inline uint64_t cp_tod(struct cp *cp)
 	return cp->system->recording ? cp->system->record_tod : cp->host.tod(cp->host.opaque);
 }
 
+/** The time of what machines share: *MONITOR, messages, accounting, files. */
+static inline uint64_t cp_system_tod(struct cp *cp)
+{
+	const struct cp_system *system = cp->system;
+
+	if (!system->host.tod)
+		return cp_tod(cp);
+	return system->recording ? system->record_clock : system->host.tod(system->host.opaque);
+}
+
 /** The host's functions of these names, traced. */
 void cp_kick(struct cp *cp, unsigned int cpu);
 /** The host is told the earliest requested time. */
 void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod);
+/** The same for what machines share, in their time. */
+void cp_set_system_timer(struct cp *cp, uint64_t tod);
 
 /** Whichever CPU may take an interruption of zvmlab/external.h looks for one. */
 void cp_external_kick(struct cp *cp);
@@ -185,11 +207,14 @@ struct cp_part {
 	void (*external_take)(struct cp *cp, unsigned int cpu, struct cp_external *external);
 	/** The time asked for by cp_set_timer() has come.  Return: false if the TOD says not yet. */
 	bool (*timer)(struct cp *cp);
+	/** The same for cp_set_system_timer(); @cp: any machine, which records it. */
+	bool (*system_timer)(struct cp *cp);
 	/** May CPU @cpu take no interruption of zvmlab/external.h for now? */
 	bool (*external_held)(const struct cp *cp, unsigned int cpu);
 	/** Is a user of that name, of up to 8 characters, logged on? */
 	bool (*logged_on)(const struct cp *cp, const char *name);
-	/** A user logs off; in a record of the trace. */
+	/** A user logs on, or off; in a record of the trace. */
+	void (*logon)(struct cp *cp, const char *userid);
 	void (*logoff)(struct cp *cp, const char *userid);
 	/** The guest is about to lose the storage from @first to @last. */
 	void (*purged)(struct cp *cp, uint64_t first, uint64_t last);
@@ -212,6 +237,7 @@ static inline struct cp *cp_machine_of(const struct cp_system *system, const cha
 bool parts_external_held(const struct cp *cp, unsigned int cpu);
 /** Is a user of that name logged on: the guest, a peer, a modelled guest or the operator? */
 bool parts_logged_on(const struct cp *cp, const char *name);
+void parts_logon(struct cp *cp, const char *userid);
 void parts_logoff(struct cp *cp, const char *userid);
 void parts_purged(struct cp *cp, uint64_t first, uint64_t last);
 uint64_t parts_highest(const struct cp *cp);

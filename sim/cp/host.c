@@ -26,6 +26,18 @@ void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod)
 	cp->host.set_timer(cp->host.opaque, first);
 }
 
+void cp_set_system_timer(struct cp *cp, uint64_t tod)
+{
+	const struct cp_system_host *host = &cp->system->host;
+
+	if (!host->set_timer) {
+		cp_set_timer(cp, CP_TIMER_SYSTEM, tod);
+		return;
+	}
+	trace_system_timer(cp, tod);
+	host->set_timer(host->opaque, tod);
+}
+
 const struct cp_config *cp_config_of(const struct cp *cp)
 {
 	return &cp->config;
@@ -35,4 +47,9 @@ const struct cp_config *cp_config_of(const struct cp *cp)
 uint64_t cp_random(struct cp *cp)
 {
 	return random_next(&cp->random);
+}
+
+uint64_t cp_system_random(struct cp_system *system)
+{
+	return random_next(&system->random);
 }

@@ -45,15 +45,31 @@ void cp_ipl(struct cp *cp)
 	trace_end(cp);
 }
 
-void cp_timer(struct cp *cp)
+/* Ask the parts, each for the machine's time, the system's, or both. */
+static void timer(struct cp *cp, bool own, bool system)
 {
 	bool due = false;
 
 	assert(!cp->system->recording);
-	for (const struct cp_part *const *part = cp->parts; *part; part++)
-		due |= (*part)->timer && (*part)->timer(cp);
+	for (const struct cp_part *const *part = cp->parts; *part; part++) {
+		due |= own && (*part)->timer && (*part)->timer(cp);
+		due |= system && (*part)->system_timer && (*part)->system_timer(cp);
+	}
 	if (due)
 		iucv_dispatch(cp);
 	else
 		iucv_dispatch_rest(cp);
+}
+
+void cp_timer(struct cp *cp)
+{
+	timer(cp, true, !cp->system->host.tod);
+}
+
+void cp_system_timer(struct cp_system *system)
+{
+	assert(system->host.tod);
+	/* Without machines there is nobody to whom anything is due: the next one asks again. */
+	if (system->machines > 0)
+		timer(system->machine[0], false, true);
 }

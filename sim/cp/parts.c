@@ -32,6 +32,13 @@ bool parts_logged_on(const struct cp *cp, const char *name)
 	return false;
 }
 
+void parts_logon(struct cp *cp, const char *userid)
+{
+	assert(cp->system->recording || !cp->host.trace);
+	FOR_EACH(cp, part, logon)
+		(*part)->logon(cp, userid);
+}
+
 void parts_logoff(struct cp *cp, const char *userid)
 {
 	assert(cp->system->recording || !cp->host.trace);

@@ -19,7 +19,7 @@
 #include "zvmlab/input.h"
 
 #define MAGIC "ZVMLABCP"
-#define VERSION 5u
+#define VERSION 6u
 #define MAGIC_SIZE 8u
 #define OFFSET_VERSION 8u
 #define OFFSET_LENGTH 12u
@@ -96,6 +96,7 @@ static void system_state(struct cp_system *system, struct state *s)
 		state_bool(s, &system->machine[i]->ipled);
 		state_u64(s, &system->machine[i]->random);
 	}
+	state_u64(s, &system->random);
 	parts_state(system, s);
 	state_tag(s, "END.");
 }
@@ -168,6 +169,13 @@ static void trial_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	(void)cpu;
 	(void)addr;
 	(void)len;
+}
+
+static uint64_t trial_clock(void *opaque)
+{
+	const struct cp_system *system = opaque;
+
+	return cp_system_tod(system->machine[0]);
 }
 
 static uint64_t trial_tod(void *opaque)
@@ -247,6 +255,9 @@ static bool add_machines(struct cp_system *system, struct cp_system *trial)
 static const char *try_image(struct cp_system *system, const uint8_t *image, size_t len)
 {
 	struct cp_config config = system->config;
+	const struct cp_system_host host = {
+		.opaque = system, .tod = trial_clock, .set_timer = trial_set_timer,
+	};
 	const char *defect = "there is not enough memory";
 	struct cp_system *trial;
 	char err[256];
@@ -254,7 +265,7 @@ static const char *try_image(struct cp_system *system, const uint8_t *image, siz
 	/* Definitions and contents come from the image, not from the configuration's files. */
 	config.segments = 0;
 	memset(config.segment, 0, sizeof(config.segment));
-	trial = cp_system_create(&config, err, sizeof(err));
+	trial = cp_system_create(&config, &host, err, sizeof(err));
 	if (trial && add_machines(system, trial))
 		defect = load_parts(trial, image, len, true) ?
 				 NULL : "its contents contradict each other";

@@ -385,6 +385,14 @@ static void disk_completes(struct replay *r, const json_t *record, const union i
 	disk_complete(r->cp, in->disk_complete.number);
 }
 
+/* The configuration makes it log on, and the record of that comes behind it. */
+static void log_on(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	replay_unusable(r, "a machine logs on with its configuration, and it has");
+}
+
 /* Whoever is alone ends with its system, and nothing is recorded of that. */
 static void log_off(struct replay *r, const json_t *record, const union input_args *in)
 {
@@ -398,6 +406,7 @@ static replay_give *const gives[INPUTS] = {
 	[INPUT_reset] = reset,
 	[INPUT_reset_cpu] = reset_cpu,
 	[INPUT_ipl] = ipl,
+	[INPUT_machine_logon] = log_on,
 	[INPUT_machine_logoff] = log_off,
 	[INPUT_interrupt] = interrupt,
 	[INPUT_dispatch] = dispatch,

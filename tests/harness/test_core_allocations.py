@@ -12,8 +12,16 @@ _FUNCTION = re.compile(r"^(?:\w[\w\s*]*?[\s*])?(\w+)\([^;]*$")
 
 MADE_ONCE = {
     # A system, its machines, its parts, and what they have from the beginning.
-    *("cp_system_create", "log_on", "cp_config_copy", "cpcmd_init", "fault_init", "guests_init"),
-    *("hmc_init", "iucv_init_system", "machine_new", "appldata_init", "monitor_init", "msg_init"),
+    *("make_system", "log_on", "cp_config_copy", "cpcmd_init", "fault_init", "guests_init"),
+    *(
+        "hmc_init",
+        "iucv_init_system",
+        "machine_new",
+        "appldata_init",
+        "monitor_init",
+        "monitor_init_machine",
+        "msg_init",
+    ),
     *("paging_init", "recording_init", "dcss_init_system", "trace_init", "trace_buffer_init"),
     *("disk_part_init", "spool_init_system", "spool_init"),
     "allocate",  # of the spool

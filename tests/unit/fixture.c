@@ -12,6 +12,7 @@
 
 static struct fixture machines[FX_MACHINES];
 struct fixture *fx_now = &machines[0];
+struct fx_clock fx_clock;
 static struct cp_system *fx_sys;	/* of several machines, or NULL */
 static struct cp_config fx_sys_config;
 static int fx_segments;			/* its segments' pages */
@@ -142,6 +143,16 @@ static void fx_set_timer(void *opaque, uint64_t tod)
 	((struct fixture *)opaque)->timer = tod;
 }
 
+static uint64_t clock_tod(void *opaque)
+{
+	return ((struct fx_clock *)opaque)->tod;
+}
+
+static void clock_set_timer(void *opaque, uint64_t tod)
+{
+	((struct fx_clock *)opaque)->timer = tod;
+}
+
 static void fx_storage_changed(void *opaque)
 {
 	((struct fixture *)opaque)->storage_changes++;
@@ -266,14 +277,19 @@ void fx_use(unsigned int machine)
 
 void fx_system(const char *const *options)
 {
+	const struct cp_system_host host = {
+		.opaque = &fx_clock, .tod = clock_tod, .set_timer = clock_set_timer,
+	};
 	char err[256];
 
 	memset(machines, 0, sizeof(machines));
 	cp_config_init(&fx_sys_config);
 	configure(&fx_sys_config, options);
+	fx_clock = (struct fx_clock){ .tod = FX_CLOCK };
 	fx_segments = memfd_create("segments", MFD_CLOEXEC);
 	ck_assert_int_eq(ftruncate(fx_segments, FX_STORAGE), 0);
-	fx_sys = cp_system_create(&fx_sys_config, err, sizeof(err));
+	fx_sys = cp_system_create(&fx_sys_config, &host, err, sizeof(err));
+	fx_clock.system = fx_sys;
 	ck_assert_msg(fx_sys != NULL, "%s", err);
 }
 

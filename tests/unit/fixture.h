@@ -66,6 +66,15 @@ struct fixture {
 	FILE *recording;		/* all of the trace, to be replayed */
 };
 
+/* The clock of a system, which is no machine's. */
+#define FX_CLOCK UINT64_C(0xe000000000000000)
+struct fx_clock {
+	struct cp_system *system;
+	uint64_t tod;
+	uint64_t timer;			/* last set_timer */
+};
+extern struct fx_clock fx_clock;
+
 extern struct fixture *fx_now;
 #define fx (*fx_now)
 extern bool fx_replay;

@@ -83,6 +83,7 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 
 	state_tag(state, "CCMD");
 	state_u64(state, &cp->system->ipl_tod);
+	state_u64(state, &cp->logon_tod);
 	state_bool(state, &command->run);
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
 		state_u16(state, &command->term[i]);

@@ -45,7 +45,7 @@ void cpcmd_file_stamp(struct cpcmd_args *args, uint16_t fileid)
 	/* There are no more segments than entries, and this one has none yet. */
 	assert(entry);
 	entry->id = fileid;
-	entry->tod = cp_tod(args->cp);
+	entry->tod = cp_system_tod(args->cp);
 	assert(strlen(args->userid) < sizeof(entry->origin));
 	snprintf(entry->origin, sizeof(entry->origin), "%s", args->userid);
 }

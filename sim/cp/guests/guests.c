@@ -59,7 +59,8 @@ void guests_log_on(struct cp *cp, const char *name)
 
 	assert(guest && guest->off && (cp->system->recording || !cp->host.trace));
 	guest->off = false;
-	guest->since = cp_tod(cp);
+	guest->since = cp_system_tod(cp);
+	parts_logon(cp, name);
 }
 
 const char *guests_name(const struct cp *cp, unsigned int index)
@@ -144,7 +145,7 @@ int guests_describe(struct cp *cp, const struct guest_description *d, char *err,
 	if (!guest)
 		guest = &cp->system->guests->guest[cp->system->guests->count++];
 	*guest = (struct described){
-		.data = data, .cpu_percent = d->cpu_percent, .since = cp_tod(cp),
+		.data = data, .cpu_percent = d->cpu_percent, .since = cp_system_tod(cp),
 		.off = d->logged_off,
 	};
 	trace_end(cp);
@@ -180,7 +181,7 @@ static void own_data(struct cp *cp, struct guest_data *data)
 
 static void described_data(struct cp *cp, const struct described *guest, struct guest_data *data)
 {
-	const uint64_t now = cp_tod(cp);
+	const uint64_t now = cp_system_tod(cp);
 	const uint64_t us = now > guest->since ? (now - guest->since) >> TOD_MICROSECOND_SHIFT : 0;
 
 	*data = guest->data;

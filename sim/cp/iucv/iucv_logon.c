@@ -34,7 +34,9 @@ struct iucv_user *iucv_user_create(struct cp *cp, const char *name, uint32_t max
 	user->home = cp;
 	/* What a peer does is input from outside, also if it plays a service. */
 	TRACE_INPUT(cp, logon, .user = user->name, .paths = max_paths);
+	parts_logon(cp, user->name);
 	trace_end(cp);
+	iucv_dispatch(cp);
 	return user;
 }
 

@@ -125,6 +125,11 @@ uint32_t iucv_max_paths(const struct iucv_user *user)
 	return user->max_paths;
 }
 
+bool iucv_user_is_private(const struct iucv_user *user)
+{
+	return user->home && !iucv_is_machine(user);
+}
+
 bool iucv_user_is_service(const struct iucv_user *user)
 {
 	return user->name[0] == '*';

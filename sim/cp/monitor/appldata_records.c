@@ -126,7 +126,7 @@ void appldata_event(struct cp *cp, const struct appldata_buffer *buffer)
 	fault = fault_of(cp, FAULT_APPLDATA_EVENT, buffer);
 	if (fault.kind == FAULT_DROP || !copy(cp, buffer, &fault))
 		return;
-	record_writer_init(&w, cp->appldata->frame, RECORD_FRAME_SIZE, cp_tod(cp));
+	record_writer_init(&w, cp->appldata->frame, RECORD_FRAME_SIZE, cp_system_tod(cp));
 	if (!add(cp, &w, APLEDT, buffer))
 		return;
 	for (unsigned int i = 0; i < (fault.kind == FAULT_DUPLICATE ? 2u : 1u); i++)

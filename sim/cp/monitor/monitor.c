@@ -26,6 +26,12 @@ bool mon_has_user(const struct monitor *m, bool event)
 	return false;
 }
 
+bool mon_is_user(const struct cp *cp, const struct iucv_user *user)
+{
+	return !iucv_user_is_service(user) && !cp_is_agent(iucv_user_name(user)) &&
+	       (cp->system->alone || !iucv_user_is_private(user));
+}
+
 bool mon_reached(uint64_t now, uint64_t due)
 {
 	return (int64_t)(now - due) >= 0;
@@ -39,7 +45,7 @@ void mon_arm_timer(struct cp *cp)
 	assert(m->interval_due == 0 || m->settings[false].active);
 	if (m->events.due != 0 && (due == 0 || mon_reached(due, m->events.due)))
 		due = m->events.due;
-	cp_set_timer(cp, CP_TIMER_MONITOR, m->manual ? 0 : due);
+	cp_set_system_timer(cp, m->manual ? 0 : due);
 }
 
 bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info *out)

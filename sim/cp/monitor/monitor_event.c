@@ -52,7 +52,8 @@ static void fill_block(struct cp *cp, uint16_t set)
 	events->closed = false;
 	events->due = 0;
 	record_writer_init(&events->block, cp->system->monitor->block_buffer,
-			   cp->system->monitor->set[set].piece[MON_DATA].len * CP_PAGE_SIZE, cp_tod(cp));
+			   cp->system->monitor->set[set].piece[MON_DATA].len * CP_PAGE_SIZE,
+			   cp_system_tod(cp));
 }
 
 /* Take the block out of recording, its records stored; NULL if the segment is unreachable. */
@@ -113,7 +114,7 @@ static void change_block(struct cp *cp)
 	mon_piece_trim(m, &m->set[events->set], MON_DATA, events->block.pos / CP_PAGE_SIZE + 1);
 	next = reserve_block(m);
 	if (next == MON_NO_SET) {
-		events->block.tod = cp_tod(cp);
+		events->block.tod = cp_system_tod(cp);
 		record_close(&events->block, MTRSOS);
 		events->suspended = true;
 		events->lost = 0;
@@ -170,7 +171,7 @@ void mon_events_suspend(struct cp *cp)
 	if (!events->recording || events->suspended)
 		return;
 	assert(events->set != MON_NO_SET && !events->closed);
-	events->block.tod = cp_tod(cp);
+	events->block.tod = cp_system_tod(cp);
 	record_close(&events->block, MTRSOS);
 	events->closed = true;
 	events->suspended = true;
@@ -186,7 +187,7 @@ static void start_delay(struct cp *cp)
 	assert(events->recording && !events->suspended);
 	if (events->due != 0)
 		return;
-	events->due = cp_tod(cp) + MON_EVENT_DELAY * MON_TOD_SECOND;
+	events->due = cp_system_tod(cp) + MON_EVENT_DELAY * MON_TOD_SECOND;
 	mon_arm_timer(cp);
 }
 
@@ -238,10 +239,38 @@ bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record,
 	assert(events->set != MON_NO_SET && !events->closed);
 	/* Even the longest record fits in a new block of one frame. */
 	assert(record_fits(&events->block, len));
-	events->block.tod = cp_tod(cp);
+	events->block.tod = cp_system_tod(cp);
 	(void)record_append(&events->block, record, len);
 	start_delay(cp);
 	return true;
+}
+
+static void user_change(struct cp *cp, unsigned int number, const char *userid)
+{
+	const struct mon_settings *settings = &cp->system->monitor->settings[true];
+	/* Those that a test describes are no users of IUCV. */
+	const struct iucv_user *user = iucv_user_find(cp, userid);
+	uint8_t record[RECORD_FRAME_SIZE];
+	uint32_t len;
+
+	if ((user && (iucv_user_is_private(user) || !mon_is_user(cp, user))) || !settings->active ||
+	    !(settings->domains & MON_DOMAIN_BIT(MON_USER)))
+		return;
+	len = mon_write_user_change(cp, record, number, userid);
+	(void)mon_event_record(cp, MON_USER, record, len);
+}
+
+/* Whoever logs on as the first of the system has to see to the timer again. */
+void monitor_logon(struct cp *cp, const char *userid)
+{
+	if (!cp->system->alone)
+		mon_arm_timer(cp);
+	user_change(cp, USELON, userid);
+}
+
+void monitor_logoff(struct cp *cp, const char *userid)
+{
+	user_change(cp, USELOF, userid);
 }
 
 bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len)

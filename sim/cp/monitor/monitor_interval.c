@@ -17,7 +17,9 @@ static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind k
 	const uint32_t room = mon_data_capacity(m, kind);
 
 	assert(m->segment && room >= CP_PAGE_SIZE);
-	record_writer_init(w, m->records, (uint32_t)smaller(room, MON_RECORDS_SIZE), cp_tod(cp));
+	record_writer_init(w, m->records,
+			   (uint32_t)smaller(room, MON_RECORDS_SIZE(m->records_for)),
+			   cp_system_tod(cp));
 }
 
 static void configure_kind(struct cp *cp, bool event)
@@ -142,7 +144,7 @@ static void next_interval(struct monitor *m, uint64_t now)
 
 static bool is_due(struct cp *cp, uint64_t tod)
 {
-	return tod != 0 && mon_reached(cp_tod(cp), tod);
+	return tod != 0 && mon_reached(cp_system_tod(cp), tod);
 }
 
 bool monitor_timer(struct cp *cp)
@@ -159,7 +161,7 @@ bool monitor_timer(struct cp *cp)
 	sample = is_due(cp, m->interval_due);
 	event = is_due(cp, m->events.due);
 	if (sample) {
-		next_interval(m, cp_tod(cp));
+		next_interval(m, cp_system_tod(cp));
 		interval_end(cp);
 	}
 	if (event)
@@ -196,7 +198,7 @@ int monitor_start(struct cp *cp, bool event)
 		mon_events_begin(cp);
 	} else {
 		settings->interval_seconds = interval_wanted(settings);
-		m->interval_due = cp_tod(cp) + settings->interval_seconds * MON_TOD_SECOND;
+		m->interval_due = cp_system_tod(cp) + settings->interval_seconds * MON_TOD_SECOND;
 		if (mon_has_user(m, false))
 			collect(cp);
 	}

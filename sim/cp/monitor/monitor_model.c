@@ -12,7 +12,7 @@ enum { MTRECM = 2, MTRECM_CALBYCT = 20, MTRECM_TEXT = 24 };
 
 static void update_cpu(struct cp *cp, struct mon_cpu *cpu, uint64_t elapsed)
 {
-	const uint64_t random = cp_random(cp);
+	const uint64_t random = cp_system_random(cp->system);
 	const uint64_t user = elapsed / 100 * (random % 60);
 	const uint64_t system = elapsed / 100 * (random >> 8) % (elapsed / 10 + 1);
 
@@ -28,11 +28,11 @@ static void update_cpu(struct cp *cp, struct mon_cpu *cpu, uint64_t elapsed)
 void mon_model_update(struct cp *cp)
 {
 	struct mon_model *model = &cp->system->monitor->model;
-	const uint64_t now = cp_tod(cp);
+	const uint64_t now = cp_system_tod(cp);
 	const uint64_t elapsed = model->updated ? now - model->updated : 0;
-	const uint64_t random = cp_random(cp);
+	const uint64_t random = cp_system_random(cp->system);
 
-	for (unsigned int i = 0; i < cp->config.cpus; i++)
+	for (unsigned int i = 0; i < cp->system->config.cpus; i++)
 		update_cpu(cp, &model->cpu[i], elapsed);
 	model->updated = now;
 	model->page_reads += (uint32_t)(random & 0x3f);
@@ -46,7 +46,7 @@ static uint32_t text_length(const char *command)
 
 void mon_write_sample_change(struct cp *cp, struct record_writer *w, const char *command)
 {
-	record_sample_change(w, cp_tod(cp), command, text_length(command));
+	record_sample_change(w, cp_system_tod(cp), command, text_length(command));
 	record_close(w, MTREND);
 }
 
@@ -56,7 +56,7 @@ uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *comm
 	struct record_writer w;
 	uint8_t *at;
 
-	record_writer_init(&w, record, RECORD_FRAME_SIZE, cp_tod(cp));
+	record_writer_init(&w, record, RECORD_FRAME_SIZE, cp_system_tod(cp));
 	at = record_add(&w, MON_MONITOR, MTRECM, MTRECM_TEXT + len);
 	assert(at == record);
 	put_be32(at + MTRECM_CALBYCT, len);

@@ -29,14 +29,16 @@ static const struct mon_settings default_settings[2] = {
 	},
 };
 
-/* Everything but what monitor_init() allocated. */
+/* Everything but what has been allocated. */
 static void mon_clear(struct monitor *m)
 {
 	struct iucv_user *service = m->service;
 	uint8_t *block_buffer = m->block_buffer, *records = m->records;
+	const unsigned int records_for = m->records_for;
 
 	*m = (struct monitor){
 		.service = service, .block_buffer = block_buffer, .records = records,
+		.records_for = records_for,
 		.events = { .set = MON_NO_SET }, .repeat = { .set = MON_NO_SET },
 	};
 	memcpy(m->settings, default_settings, sizeof(m->settings));
@@ -57,12 +59,10 @@ static int monitor_init(struct cp_system *system, char *err, size_t errlen)
 {
 	struct monitor *m = calloc(1, sizeof(*m));
 
-	if (m) {
+	if (m)
 		m->block_buffer = calloc(MON_MAX_BLOCK, CP_PAGE_SIZE);
-		m->records = calloc(1, MON_RECORDS_SIZE);
-	}
 	system->monitor = m;
-	if (!m || !m->block_buffer || !m->records) {
+	if (!m || !m->block_buffer) {
 		snprintf(err, errlen, "not enough memory for %s", MON_SERVICE);
 		monitor_fini(system);
 		return -1;
@@ -75,6 +75,25 @@ static int monitor_init(struct cp_system *system, char *err, size_t errlen)
 		return -1;
 	}
 	mon_clear(m);
+	return 0;
+}
+
+/* Room for the records of one more machine; what has been there is of no use any more. */
+static int monitor_init_machine(struct cp *cp, char *err, size_t errlen)
+{
+	struct monitor *m = cp->system->monitor;
+	const unsigned int machines = cp->system->machines + 1;
+	uint8_t *records;
+
+	if (machines <= m->records_for)
+		return 0;
+	records = realloc(m->records, MON_RECORDS_SIZE(machines));
+	if (!records) {
+		snprintf(err, errlen, "not enough memory for %s's records", MON_SERVICE);
+		return -1;
+	}
+	m->records = records;
+	m->records_for = machines;
 	return 0;
 }
 
@@ -392,6 +411,9 @@ static void monitor_state(struct cp *cp, struct state *s)
 const struct cp_part monitor_part = {
 	.init_system = monitor_init,
 	.fini_system = monitor_fini,
+	.init = monitor_init_machine,
 	.state_system = monitor_state,
-	.timer = monitor_timer,
+	.system_timer = monitor_timer,
+	.logon = monitor_logon,
+	.logoff = monitor_logoff,
 };

@@ -28,8 +28,8 @@ static_assert(MON_MAX_SETS >= MON_MAX_USERS * MON_MAX_MSGLIM, "a slot for every 
 #define MON_ALL_USERS 0xffffu
 
 #define MON_MAX_BLOCK 64u	/* pages of an event block */
-/* One interval at most: a frame for each buffer of application data, and half a MiB. */
-#define MON_RECORDS_SIZE (512u * 1024u + APPLDATA_MAX_BUFFERS * 4096u)
+/* One interval at most: half a MiB, and for each machine a frame for each buffer of its data. */
+#define MON_RECORDS_SIZE(machines) (512u * 1024u + (machines) * (APPLDATA_MAX_BUFFERS * 4096u))
 #define MON_MIN_INTERVAL 6u
 #define MON_MAX_INTERVAL 3600u
 #define MON_EVENT_DELAY 1u	/* seconds that a block waits for more records */
@@ -141,7 +141,8 @@ struct monitor {
 	struct mon_repeat repeat;
 	struct mon_model model;
 	uint8_t *block_buffer;	/* MON_MAX_BLOCK frames */
-	uint8_t *records;	/* MON_RECORDS_SIZE bytes */
+	uint8_t *records;	/* MON_RECORDS_SIZE of records_for, or NULL */
+	unsigned int records_for;	/* the most machines that have been logged on */
 };
 
 /* Application data: what is declared, in that order; room for a copy and for a record. */
@@ -190,6 +191,8 @@ static inline enum mon_kind mon_config_kind(bool event)
 
 /* monitor.c */
 bool mon_has_user(const struct monitor *m, bool event);
+/* Is it in records?  A peer is a user for its machine only: among several it is none. */
+bool mon_is_user(const struct cp *cp, const struct iucv_user *user);
 /* Has the TOD clock reached @due?  Right across its wrap. */
 bool mon_reached(uint64_t now, uint64_t due);
 void mon_arm_timer(struct cp *cp);
@@ -271,6 +274,9 @@ void mon_configure_more(struct cp *cp, struct appldata_info *info);
 void mon_events_begin(struct cp *cp);
 void mon_events_end(struct cp *cp);
 void mon_events_flush(struct cp *cp);
+/* A user logs on, or off. */
+void monitor_logon(struct cp *cp, const char *userid);
+void monitor_logoff(struct cp *cp, const char *userid);
 void mon_events_suspend(struct cp *cp);
 void mon_events_resume(struct cp *cp);
 bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record, uint32_t len);
@@ -282,6 +288,10 @@ void mon_write_event_config(struct cp *cp, struct record_writer *w);
 void mon_write_sample(struct cp *cp, struct record_writer *w);
 void mon_write_sample_change(struct cp *cp, struct record_writer *w, const char *command);
 uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *command);
+/* Records of domain 4: a user has logged on, or logs off. */
+enum { USELON = 1, USELOF = 2 };
+uint32_t mon_write_user_change(struct cp *cp, uint8_t *record, unsigned int number,
+			       const char *user);
 
 /* appldata_records.c: D10R2 of all buffers of a kind, or of one, if they are enabled */
 void appldata_write(struct cp *cp, struct record_writer *w, enum appldata_kind kind);

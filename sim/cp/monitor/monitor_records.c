@@ -19,9 +19,10 @@ struct subject {
 	unsigned int cpu;
 	unsigned int domain;	/* D1R14 */
 	const char *user;
+	const struct cp *machine;
 };
 
-enum per { PER_SYSTEM, PER_CPU, PER_USER, PER_DOMAIN };
+enum per { PER_SYSTEM, PER_CPU, PER_USER, PER_MACHINE, PER_DOMAIN };
 
 struct shape {
 	uint8_t domain;
@@ -31,14 +32,19 @@ struct shape {
 	void (*fill)(struct cp *cp, uint8_t *record, const struct subject *subject);
 };
 
+/* The real machine has what its virtual machines have together. */
 static uint32_t pages(const struct cp *cp)
 {
-	return (uint32_t)(storage_size(cp) / CP_PAGE_SIZE);
+	uint64_t size = 0;
+
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		size += storage_size(cp->system->machine[i]);
+	return (uint32_t)smaller(size / CP_PAGE_SIZE, UINT32_MAX);
 }
 
 static const struct mon_cpu *model_cpu(const struct cp *cp, const struct subject *subject)
 {
-	assert(subject->cpu < cp->config.cpus);
+	assert(subject->cpu < cp->system->config.cpus);
 	return &cp->system->monitor->model.cpu[subject->cpu];
 }
 
@@ -81,7 +87,7 @@ static bool next_user(struct cp *cp, unsigned int *index, const char **name)
 	while (*index < IUCV_MAX_USERS && (user = iucv_user_at(cp, *index)) != NULL) {
 		++*index;
 		*name = iucv_user_name(user);
-		if (!iucv_user_is_service(user) && !cp_is_agent(*name))
+		if (mon_is_user(cp, user))
 			return true;
 	}
 	return false;
@@ -106,14 +112,14 @@ static void mtrsys(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)subject;
 	ebcdic_name(r + 88, CP_SYSTEM_ID);		/* SYSTMID */
-	put_be16(r + 152, (uint16_t)cp->config.cpus);	/* CPUCOUNT */
-	put_be16(r + 154, (uint16_t)cp->config.cpus);	/* CPUCFGCT */
+	put_be16(r + 152, (uint16_t)cp->system->config.cpus);	/* CPUCOUNT */
+	put_be16(r + 154, (uint16_t)cp->system->config.cpus);	/* CPUCFGCT */
 }
 
 /* D1R5 MTRPRP */
 static void mtrprp(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
-	assert(subject->cpu < cp->config.cpus);
+	assert(subject->cpu < cp->system->config.cpus);
 	put_be16(r + 20, (uint16_t)subject->cpu);	/* PFXCPUAD */
 }
 
@@ -188,14 +194,13 @@ static void ioddev(struct cp *cp, uint8_t *r, const struct subject *subject)
 	(void)subject;
 	put_be16(r + 52, (uint16_t)cp->system->monitor->model.cpu[0].io);	/* SCMSSCH */
 	put_be32(r + 192, cp->system->monitor->model.cpu[0].io);	/* SCGSSCH */
-	put_be16(r + 200, cp->config.console);		/* RDEVDEV */
+	put_be16(r + 200, cp->system->config.console);		/* RDEVDEV */
 }
 
-/* D8R1 VNDSES: the guest's adapter */
+/* D8R1 VNDSES: the machine's adapter */
 static void vndses(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
-	(void)subject;
-	ebcdic_name(r + 24, cp->config.userid);		/* OWNER */
+	ebcdic_name(r + 24, subject->machine->config.userid);	/* OWNER */
 	put_be64(r + 112, cp->system->monitor->model.cpu[0].io);	/* SESTXPKT */
 	put_be64(r + 136, cp->system->monitor->model.cpu[0].externals);	/* SESRXPKT */
 }
@@ -209,7 +214,7 @@ static const struct shape sample_shapes[] = {
 	{ MON_USER, 3, 440, PER_USER, of_user },
 	{ MON_PROCESSOR, 3, 384, PER_CPU, prcprp },
 	{ MON_IO, 3, 260, PER_SYSTEM, ioddev },
-	{ MON_NETWORK, 1, 316, PER_SYSTEM, vndses },
+	{ MON_NETWORK, 1, 316, PER_MACHINE, vndses },
 };
 
 static const struct shape sample_config_shapes[] = {
@@ -224,6 +229,11 @@ static const struct shape event_config_shapes[] = {
 	{ MON_MONITOR, 1, 24, PER_SYSTEM, mtrepr },
 	{ MON_MONITOR, 14, 28, PER_DOMAIN, mtrddr_event },
 };
+
+/* D4R1 USELON, D4R2 USELOF: the fields whose places are public. */
+#define USER_CHANGE_LEN 32u
+/* An ESA virtual machine, which has entered z/Architecture. */
+enum { CALMODE_ESA = 0x40, CALMODE_Z = 0x04 };
 
 #define COUNT(shapes) (sizeof(shapes) / sizeof((shapes)[0]))
 
@@ -249,12 +259,18 @@ static void write_shape(struct cp *cp, struct record_writer *w, const struct sha
 		write_one(cp, w, shape, &subject);
 		break;
 	case PER_CPU:
-		for (; subject.cpu < cp->config.cpus; subject.cpu++)
+		for (; subject.cpu < cp->system->config.cpus; subject.cpu++)
 			write_one(cp, w, shape, &subject);
 		break;
 	case PER_USER:
 		while (next_user(cp, &index, &subject.user))
 			write_one(cp, w, shape, &subject);
+		break;
+	case PER_MACHINE:
+		for (; index < cp->system->machines; index++) {
+			subject.machine = cp->system->machine[index];
+			write_one(cp, w, shape, &subject);
+		}
 		break;
 	case PER_DOMAIN:
 		for (; subject.domain < MON_DOMAINS; subject.domain++)
@@ -264,6 +280,13 @@ static void write_shape(struct cp *cp, struct record_writer *w, const struct sha
 	}
 }
 
+/* Of each machine, in the order in which they have logged on. */
+static void write_appldata(struct cp *cp, struct record_writer *w, enum appldata_kind kind)
+{
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		appldata_write(cp->system->machine[i], w, kind);
+}
+
 void mon_write_sample(struct cp *cp, struct record_writer *w)
 {
 	const uint16_t domains = cp->system->monitor->settings[false].domains;
@@ -271,7 +294,7 @@ void mon_write_sample(struct cp *cp, struct record_writer *w)
 	for (size_t i = 0; i < COUNT(sample_shapes); i++)
 		if (domains & MON_DOMAIN_BIT(sample_shapes[i].domain))
 			write_shape(cp, w, &sample_shapes[i], domains);
-	appldata_write(cp, w, APPLDATA_INTERVAL);
+	write_appldata(cp, w, APPLDATA_INTERVAL);
 	record_close(w, MTREND);
 }
 
@@ -280,8 +303,24 @@ void mon_write_sample_config(struct cp *cp, struct record_writer *w)
 	for (size_t i = 0; i < COUNT(sample_config_shapes); i++)
 		write_shape(cp, w, &sample_config_shapes[i],
 			    cp->system->monitor->settings[false].domains);
-	appldata_write(cp, w, APPLDATA_CONFIG);
+	write_appldata(cp, w, APPLDATA_CONFIG);
 	record_close(w, MTREND);
+}
+
+uint32_t mon_write_user_change(struct cp *cp, uint8_t *record, unsigned int number,
+			       const char *user)
+{
+	const bool machine = cp_machine_of(cp->system, user) != NULL;
+	struct record_writer w;
+	uint8_t *r;
+
+	record_writer_init(&w, record, RECORD_FRAME_SIZE, cp_system_tod(cp));
+	r = record_add(&w, MON_USER, number, USER_CHANGE_LEN);
+	assert(r == record);
+	ebcdic_name(r + 20, user);			/* VMDUSER */
+	if (number == USELOF && machine)
+		r[31] = CALMODE_ESA | CALMODE_Z;	/* CALMODE */
+	return USER_CHANGE_LEN;
 }
 
 void mon_write_event_config(struct cp *cp, struct record_writer *w)

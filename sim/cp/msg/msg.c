@@ -272,7 +272,7 @@ unsigned int msg_smsg(const struct cp *cp)
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
 		       enum msg_kind kind)
 {
-	const struct clock_time t = clock_time(cp_tod(cp));
+	const struct clock_time t = clock_time(cp_system_tod(cp));
 	char line[MSG_MAX_TEXT + 64];
 
 	if (kind == MSG_NO_HEADER)

@@ -93,7 +93,8 @@ unsigned int recording_add(struct cp *cp, enum rec_service service, const void *
  */
 void recording_account(struct cp *cp, const char *userid, const char *account)
 {
-	const struct clock_time t = clock_time(cp_tod(cp));
+	struct cp *machine = cp_machine_of(cp->system, userid);
+	const struct clock_time t = clock_time(cp_system_tod(cp));
 	uint8_t record[REC_ACCOUNT_LENGTH] = { 0 };
 	char time[16];
 
@@ -102,7 +103,7 @@ void recording_account(struct cp *cp, const char *userid, const char *account)
 	snprintf(time, sizeof(time), "%02u%02u%02u%02u%02u%02u", t.month, t.day, t.year % 100,
 		 t.hour, t.minute, t.second);
 	ebcdic_encode(record + 16, time, 12);
-	put_be32(record + 28, (uint32_t)(clock_connected(cp) / 1000000u));
+	put_be32(record + 28, (uint32_t)(clock_connected(machine ? machine : cp) / 1000000u));
 	ebcdic_encode(record + 64, "              01", 16);
 	add(cp, REC_ACCOUNT, record, sizeof(record));
 }

@@ -135,7 +135,7 @@ struct spool_file *spool_new(struct cp *cp, const char *owner, enum spool_queue 
 	*file = (struct spool_file){
 		.used = true, .queue = (uint8_t)device, .device = (uint8_t)device,
 		.id = free_id(spool, owner), .spool_class = 'A', .copies = 1,
-		.tod = cp_tod(cp), .label = spool_label_of(owner),
+		.tod = cp_system_tod(cp), .label = spool_label_of(owner),
 	};
 	strcpy(file->owner, owner);
 	strcpy(file->origin, owner);

@@ -23,7 +23,7 @@
 #define LINE_SIZE (HEAD_SIZE + FIELDS_SIZE + 2 * ACCESS_SIZE + TAIL_SIZE)
 /* Room that is left for the result when all else is full. */
 #define RESULT_SIZE 96u
-#define MAX_FIELDS 98u
+#define MAX_FIELDS 100u
 #define MAX_KEY 32u
 /* Longest text in full; the rest is counted. */
 #define MAX_TEXT 1024u
@@ -41,8 +41,8 @@ struct trace {
 	uint32_t fields_lost;
 	struct trace_accesses in, out;
 	uint64_t kicked;	/* CPUs, one bit each; of another machine, by its record */
-	bool timer_set;
-	uint64_t timer;
+	bool timer_set, system_timer_set;
+	uint64_t timer, system_timer;
 	struct trace_buffer line;
 };
 
@@ -136,13 +136,14 @@ static bool field_start(struct trace *t, const char *key, size_t max)
 
 /* Members of the record itself: fields of the same name get a number. */
 static const char *const own_keys[] = {
-	"seq", "order", "tod", "cpu", "call", "in", "out", "lost", "kick", "kicks", "timer",
+	"seq", "order", "tod", "clock", "cpu", "call", "in", "out", "lost", "kick", "kicks", "timer",
+	"system_timer",
 };
 
 static void open_record(struct cp *cp, int cpu, const char *call)
 {
 	struct trace *t = cp->trace;
-	char cpu_text[16] = "null", order[40] = "";
+	char cpu_text[16] = "null", order[40] = "", clock[32] = "";
 	int len;
 
 	_Static_assert(sizeof(own_keys) / sizeof(own_keys[0]) < MAX_FIELDS, "room for fields");
@@ -156,19 +157,23 @@ static void open_record(struct cp *cp, int cpu, const char *call)
 	for (unsigned int i = 0; i < cp->system->machines; i++)
 		cp->system->machine[i]->trace->kicked = 0;
 	t->kicked = 0;
-	t->timer_set = false;
+	t->timer_set = t->system_timer_set = false;
 	t->depth = 1;
 	cp->system->record_tod = cp_tod(cp);
+	cp->system->record_clock = cp_system_tod(cp);
 	cp->system->recording = cp;
 	cp->system->order++;
 	if (cpu != TRACE_NO_CPU)
 		snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
-	if (!cp->system->alone)
+	if (!cp->system->alone) {
 		snprintf(order, sizeof(order), "\"order\":%" PRIu64 ",", cp->system->order);
+		snprintf(clock, sizeof(clock), ",\"clock\":\"%016" PRIx64 "\"",
+			 cp->system->record_clock);
+	}
 	len = snprintf(t->head, HEAD_SIZE,
 		       "{\"seq\":%" PRIu64 ",%s\"tod\":\"%016" PRIx64
-		       "\",\"cpu\":%s,\"call\":\"%.64s\"",
-		       t->seq, order, cp->system->record_tod, cpu_text, call);
+		       "\"%s,\"cpu\":%s,\"call\":\"%.64s\"",
+		       t->seq, order, cp->system->record_tod, clock, cpu_text, call);
 	assert(len > 0 && (size_t)len < HEAD_SIZE);
 	t->head_len = (size_t)len;
 	assert(t->key_count < MAX_FIELDS);
@@ -333,6 +338,16 @@ void trace_timer(struct cp *cp, uint64_t tod)
 	cp->trace->timer = tod;
 }
 
+void trace_system_timer(struct cp *cp, uint64_t tod)
+{
+	struct trace *t = open_trace(cp);
+
+	if (!t)
+		return;
+	t->system_timer_set = true;
+	t->system_timer = tod;
+}
+
 /* CPUs of other machines, by their names. */
 static void put_kicks(const struct cp *cp, struct trace_buffer *line)
 {
@@ -376,6 +391,8 @@ static void close_record(struct cp *cp)
 		put_kicks(cp, line);
 	if (t->full && t->timer_set)
 		trace_put(line, ",\"timer\":\"%" PRIx64 "\"", t->timer);
+	if (t->full && t->system_timer_set)
+		trace_put(line, ",\"system_timer\":\"%" PRIx64 "\"", t->system_timer);
 	trace_put(line, "}");
 	cp->system->recording = NULL;
 	cp->host.trace(cp->host.opaque, line->text, line->len);

@@ -69,11 +69,13 @@ struct cp_insn {
 /**
  * Create a system without machines.
  *
- * @config: copied; of it count the level, the real machine and its CPUs, segments and the number
- * of messages.
+ * @config: copied; of it count the level, the real machine with its CPUs and its console, segments,
+ * the number of messages, and the seed for what is no machine's.
+ * @host: copied.
  * @err: receives one sentence if NULL is returned.
  */
-struct cp_system *cp_system_create(const struct cp_config *config, char *err, size_t errlen);
+struct cp_system *cp_system_create(const struct cp_config *config,
+				   const struct cp_system_host *host, char *err, size_t errlen);
 /** It ends with all its machines, none of which logs off. */
 void cp_system_destroy(struct cp_system *system);
 struct cp_system *cp_system_of(const struct cp *cp);
@@ -88,6 +90,8 @@ struct cp_system *cp_system_of(const struct cp *cp);
  */
 struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
 		     const struct cp_host *host, char *err, size_t errlen);
+/** The time asked for by cp_system_host.set_timer has come. */
+void cp_system_timer(struct cp_system *system);
 /** It logs off, whatever it was doing; not from within a call of the core's. */
 void cp_destroy(struct cp *cp);
 

@@ -110,4 +110,16 @@ struct cp_host {
 	void (*event)(void *opaque, const struct cp_event *event);
 };
 
+/** The same for what machines of a system share. */
+struct cp_system_host {
+	/** Handed to every callback; owned by the port. */
+	void *opaque;
+
+	/** CP's own clock, as a TOD clock: that of *MONITOR, messages, accounting and files. */
+	uint64_t (*tod)(void *opaque);
+
+	/** Call cp_system_timer() when that clock reaches @tod; as cp_host.set_timer. */
+	void (*set_timer)(void *opaque, uint64_t tod);
+};
+
 #endif

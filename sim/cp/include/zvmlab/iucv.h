@@ -220,6 +220,8 @@ struct iucv_user *iucv_user_at(struct cp *cp, unsigned int index);
 const char *iucv_user_name(const struct iucv_user *user);
 /** Has it the name of a service, whoever plays it? */
 bool iucv_user_is_service(const struct iucv_user *user);
+/** Is it a peer of one machine, which exists for no other? */
+bool iucv_user_is_private(const struct iucv_user *user);
 /** Is it a service of CP itself? */
 bool iucv_user_is_own(const struct iucv_user *user);
 

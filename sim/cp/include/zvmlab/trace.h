@@ -58,6 +58,7 @@ void trace_unmapped(struct cp *cp, uint64_t addr);
 /** The requests to the host: shown at the record's end with trace_full. */
 void trace_kick(struct cp *cp, unsigned int cpu);
 void trace_timer(struct cp *cp, uint64_t tod);
+void trace_system_timer(struct cp *cp, uint64_t tod);
 void trace_end(struct cp *cp);
 /** trace_end() with disposition, condition code and interruption code. */
 void trace_end_result(struct cp *cp, const struct cp_result *result);
