@@ -378,8 +378,17 @@ static bool rule_matches(const struct fault_rule *rule, enum fault_point point,
 	return true;
 }
 
-/* @status->matched already counts this call. */
-static bool rule_due(struct cp *cp, const struct fault_status *status)
+/* A machine's faults depend on no other machine. */
+static uint64_t random_of(struct cp_system *system, const char *user)
+{
+	struct cp *machine = cp_machine_of(system, user);
+
+	return machine ? cp_random(machine) : cp_system_random(system);
+}
+
+/* @status->matched already counts this call, which is @user's. */
+static bool rule_due(struct cp_system *system, const struct fault_status *status,
+		     const char *user)
 {
 	const struct fault_rule *rule = &status->rule;
 
@@ -394,7 +403,7 @@ static bool rule_due(struct cp *cp, const struct fault_status *status)
 	case FAULT_EVERY:
 		return status->matched % rule->n == 0;
 	case FAULT_PROBABILITY:
-		return cp_random(cp) % PARTS_PER_MILLION < rule->n;
+		return random_of(system, user) % PARTS_PER_MILLION < rule->n;
 	}
 	assert(false);
 	return false;
@@ -435,7 +444,7 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point,
 		if (!rule_matches(&status->rule, point, call, agent))
 			continue;
 		status->matched++;
-		if (!due && rule_due(cp, status))
+		if (!due && rule_due(cp->system, status, call->user))
 			due = status;
 	}
 	if (!due)
