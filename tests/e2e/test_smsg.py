@@ -114,7 +114,7 @@ def test_flood_is_refused_from_the_256th_message_on(guest: Guest, events: Events
         answers = [tester.cp(f"SMSG LINUX001 APP {number}") for number in range(300)]
         guest.machine.go_on()
         assert answers[:255] == [DONE] * 255
-        refused = CpResponse("HCPSMS057E LINUX001 not receiving; SMSG\n", 57)
+        refused = CpResponse("HCPMFS057I LINUX001 not receiving; disconnected\n", 57)
         assert answers[255:] == [refused] * 45
         # There is room again as soon as one was received.
         wait_until(lambda: tester.cp("SMSG LINUX001 APP after") == DONE, "room for a message")
@@ -197,7 +197,7 @@ def test_without_the_message_service_nothing_is_loaded_enodev(guest: Guest) -> N
     """CONNECT fails at boot: smsgiucv is not there, so smsgiucv_app is refused."""
     assert guest.agent.modprobe("smsgiucv_app").errno == errno.ENODEV
     with Peer(guest.control, "TESTER") as tester:
-        refused = CpResponse("HCPSMS057E LINUX001 not receiving; SMSG\n", 57)
+        refused = CpResponse("HCPMFS057I LINUX001 not receiving; disconnected\n", 57)
         assert tester.cp("SMSG LINUX001 APP lost") == refused
 
 

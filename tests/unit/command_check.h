@@ -27,6 +27,17 @@ static inline const char *run_as(enum cpcmd_issuer issuer, const char *text, int
 #define EXTRA(module, word) \
 	"HCP" module "003E Invalid option - command contains extra option(s) starting with " word \
 	"\n"
+/* QUERY SET, laid out as in public captures. */
+#define SETTINGS(run, smsg) \
+	"MSG ON , WNG ON , EMSG ON , ACNT OFF, RUN " run "\n" \
+	"LINEDIT ON , TIMER OFF , ISAM OFF, ECMODE ON\n" \
+	"ASSIST OFF           , PAGEX OFF, AUTOPOLL OFF\n" \
+	"IMSG ON , SMSG " smsg ", AFFINITY NONE   , NOTRANS OFF\n" \
+	"VMSAVE OFF, 370E OFF\n" \
+	"STBYPASS OFF , STMULTI OFF\n" \
+	"MIH OFF , VMCONIO OFF , CPCONIO OFF , SVCACCL OFF , CONCEAL OFF\n" \
+	"MACHINE Z, SVC76 CP, NOPDATA OFF, IOASSIST OFF\n" \
+	"CCWTRAN ON , 370ACCOM OFF\n"
 #define UNKNOWN(word) "HCPCMD001E Unknown CP command: " word "\n"
 
 #endif

@@ -13,35 +13,9 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 
-/* Names, abbreviations and classes as CP has them; docs/choices.md has the rest. */
 static const struct cpcmd_word commands[] = {
-	{ "QUERY", 1, CPCMD_ANY, cpcmd_query },
-	{ "TERMINAL", 4, CPCMD_MACHINE "G", cpcmd_terminal },
-	{ "SET", 3, CPCMD_ANY, cpcmd_set },
-	{ "DEFINE", 3, CPCMD_MACHINE "G", cpcmd_define },
-	{ "DEFSEG", 6, "E", cpcmd_defseg },
-	{ "SAVESEG", 7, CPCMD_MACHINE "E", cpcmd_saveseg },
-	{ "PURGE", 3, "EDG", cpcmd_purge },
-	{ "ORDER", 3, "DG", cpcmd_order },
-	{ "CHANGE", 2, "DG", cpcmd_change },
-	{ "TRANSFER", 2, "DG", cpcmd_transfer },
-	{ "SPOOL", 2, CPCMD_MACHINE "G", cpcmd_spool },
-	{ "CLOSE", 1, CPCMD_MACHINE "G", cpcmd_close },
-	{ "TAG", 2, CPCMD_MACHINE "G", cpcmd_tag },
-	{ "LINK", 4, CPCMD_MACHINE "G", cpcmd_link },
-	{ "MONITOR", 3, "AE", cpcmd_monitor },
-	{ "MESSAGE", 1, CPCMD_ANY, cpcmd_msg },
-	{ "MSG", 3, CPCMD_ANY, cpcmd_msg },
-	{ "MSGNOH", 6, "B", cpcmd_msgnoh },
-	{ "SMSG", 2, "G", cpcmd_smsg },
-	{ "SYSTEM", 3, CPCMD_MACHINE "G", cpcmd_system },
-	{ "CPU", 3, CPCMD_MACHINE "G", cpcmd_cpu },
-	{ "XAUTOLOG", 6, "ABG", cpcmd_xautolog },
-	{ "LOGOFF", 3, CPCMD_MACHINE "ABCDEFG", cpcmd_logoff },
-	{ "SIGNAL", 3, "C", cpcmd_signal },
-	{ "RECORDING", 6, "ABCEF", cpcmd_recording },
-	{ "ACNT", 4, "A", cpcmd_acnt },
-	{ "COMMANDS", 4, CPCMD_ANY, cpcmd_query_commands },
+#define CP_COMMAND(name, min, classes, function) { name, min, classes, function },
+#include "words.def"
 	{ NULL, 0, NULL, NULL },
 };
 

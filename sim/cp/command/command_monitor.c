@@ -213,9 +213,9 @@ static int duration(struct cpcmd_args *args, uint32_t min, uint32_t max, uint32_
 	assert(min <= max);
 	if (rc != 0)
 		return rc;
-	if (!cpcmd_next(args) || cpcmd_abbreviates(args->word, "MINUTES", 3))
+	if (!cpcmd_next(args) || cpcmd_is(args->word, KEYWORD_MINUTES))
 		n *= 60;
-	else if (!cpcmd_abbreviates(args->word, "SECONDS", 3))
+	else if (!cpcmd_is(args->word, KEYWORD_SECONDS))
 		return cpcmd_invalid(args, MODULE);
 	rc = cpcmd_end(args, MODULE);
 	if (rc != 0)
@@ -273,7 +273,7 @@ static int rate(struct cpcmd_args *args)
 		if (!parse_rate(word, &hundredths))
 			return cpcmd_invalid(args, MODULE);
 		/* The unit is always seconds and may be left out. */
-		if (cpcmd_next(args) && !cpcmd_abbreviates(args->word, "SECONDS", 3))
+		if (cpcmd_next(args) && !cpcmd_is(args->word, KEYWORD_SECONDS))
 			return cpcmd_invalid(args, MODULE);
 	}
 	rc = cpcmd_end(args, MODULE);
@@ -375,15 +375,15 @@ static int stop(struct cpcmd_args *args, bool event)
 /* Options that change what is collected, or how. */
 static int settings(struct cpcmd_args *args, bool event)
 {
-	if (cpcmd_abbreviates(args->word, "ENABLE", 3))
+	if (cpcmd_is(args->word, KEYWORD_ENABLE))
 		return enable(args, event, true);
-	if (cpcmd_abbreviates(args->word, "DISABLE", 3))
+	if (cpcmd_is(args->word, KEYWORD_DISABLE))
 		return enable(args, event, false);
-	if (cpcmd_abbreviates(args->word, "CONFIG", 4))
+	if (cpcmd_is(args->word, KEYWORD_CONFIG))
 		return config(args, event);
 	if (event && (strcmp(args->word, "BLOCK") == 0 || strcmp(args->word, "PARTITION") == 0))
 		return event_size(args, monitor_settings(args->cp, true));
-	if (!event && cpcmd_abbreviates(args->word, "INTERVAL", 3))
+	if (!event && cpcmd_is(args->word, KEYWORD_INTERVAL))
 		return interval(args);
 	if (!event && strcmp(args->word, "RATE") == 0)
 		return rate(args);

@@ -35,8 +35,8 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 	if (rc == CPCMD_NOT_LOGGED_ON)
 		return not_logged_on(cp, module, args->word);
 	if (rc == CPCMD_NOT_RECEIVING)
-		return cpcmd_message(cp, module, CPCMD_NOT_RECEIVING, 'E', "%s not receiving; %s",
-				     args->word, kind == MSG_SPECIAL ? "SMSG" : "MSG");
+		return cpcmd_message(cp, "MFS", CPCMD_NOT_RECEIVING, 'I',
+				     "%s not receiving; disconnected", args->word);
 	assert(rc == 0);
 	return 0;
 }

@@ -64,6 +64,22 @@ struct cpcmd_args {
 
 typedef int cpcmd_function(struct cpcmd_args *args);
 
+/* Those in the tables of words. */
+#define CP_COMMAND(name, min, classes, function) cpcmd_function function;
+#define CP_QUERY(name, min, classes, function) cpcmd_function function;
+#define CP_QUERY_VIRTUAL(name, min, classes, function) cpcmd_function function;
+#define CP_INDICATE(name, min, classes, function) cpcmd_function function;
+#define CP_SET(name, min, classes, function) cpcmd_function function;
+#define CP_DEFINE(name, min, classes, function) cpcmd_function function;
+#include "words.def"
+
+/** Operands that several commands know. */
+enum cpcmd_keyword {
+#define CP_KEYWORD(name, min) KEYWORD_##name,
+#include "words.def"
+	KEYWORDS
+};
+
 /** A command or an option of one; tables end with a NULL name. */
 struct cpcmd_word {
 	const char *name;
@@ -72,14 +88,12 @@ struct cpcmd_word {
 	cpcmd_function *run;
 };
 
-/* command_commands.c */
-cpcmd_function cpcmd_query_commands;
-
-/* command_text.c */
 /** One command without its newline; blank lines do nothing.  Return: 0 or CP's number. */
 int cpcmd_run_line(const struct cpcmd_args *issuer, const char *line);
 /** Is @word @name or an abbreviation of at least @min characters? */
 bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min);
+/** Is @word this keyword, or short for it? */
+bool cpcmd_is(const char *word, enum cpcmd_keyword keyword);
 /** Entry for @word that the issuer's classes allow, or NULL. */
 const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
 				    const char *word);
@@ -108,42 +122,12 @@ bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t ma
 #define CPCMD_SIZE_LEN 24
 const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN]);
 
-/* command_query.c */
-cpcmd_function cpcmd_query;
-/* command_terminal.c */
-cpcmd_function cpcmd_terminal, cpcmd_query_terminal;
-/* command_set.c */
-cpcmd_function cpcmd_set, cpcmd_query_set;
-/* command_storage.c */
-cpcmd_function cpcmd_define, cpcmd_query_storage;
-/* command_msg.c */
-cpcmd_function cpcmd_msg, cpcmd_msgnoh, cpcmd_smsg, cpcmd_query_names, cpcmd_query_user;
-/* command_users.c */
-cpcmd_function cpcmd_query_share, cpcmd_xautolog;
-/* command_cpus.c */
-cpcmd_function cpcmd_cpu, cpcmd_query_cpuid, cpcmd_query_cpus;
-/* command_segment.c */
-cpcmd_function cpcmd_defseg, cpcmd_saveseg, cpcmd_purge;
-/* command_nss.c */
-cpcmd_function cpcmd_query_nss;
-/* command_monitor.c */
-cpcmd_function cpcmd_monitor;
-/* command_query_monitor.c */
-cpcmd_function cpcmd_query_monitor;
-/* command_machine.c */
-cpcmd_function cpcmd_system, cpcmd_logoff, cpcmd_signal;
-/* command_recording.c */
-cpcmd_function cpcmd_recording, cpcmd_query_recording, cpcmd_acnt;
-
-/* command_spool.c */
-cpcmd_function cpcmd_link;
-/* command_spool_device.c */
-cpcmd_function cpcmd_spool, cpcmd_close, cpcmd_tag;
 /** Unit record devices that args->word names, for QUERY VIRTUAL; false if it names none. */
 bool cpcmd_query_units(struct cpcmd_args *args, int *rc);
-/* command_spool_file.c */
-cpcmd_function cpcmd_purge_files, cpcmd_order, cpcmd_change, cpcmd_transfer;
-cpcmd_function cpcmd_query_reader, cpcmd_query_punch, cpcmd_query_printer;
+/** Is there a virtual device of this number? */
+bool cpcmd_has_device(const struct cp *cp, uint64_t number);
+/** PURGE of spool files. */
+cpcmd_function cpcmd_purge_files;
 
 /** Default terminal settings. */
 void cpcmd_terminal_init(struct cpcmd *command);

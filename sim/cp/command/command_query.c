@@ -12,7 +12,7 @@
 
 #define MODULE "CQV"
 
-static int query_console(struct cpcmd_args *args)
+int cpcmd_query_console(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
 	const unsigned int device = cp->config.console;
@@ -31,7 +31,7 @@ static int query_console(struct cpcmd_args *args)
 	return 0;
 }
 
-static int query_userid(struct cpcmd_args *args)
+int cpcmd_query_userid(struct cpcmd_args *args)
 {
 	/* The operator of this CP sits at the guest's console. */
 	const bool peer = args->issuer == CPCMD_PEER;
@@ -44,7 +44,7 @@ static int query_userid(struct cpcmd_args *args)
 	return rc;
 }
 
-static int query_cplevel(struct cpcmd_args *args)
+int cpcmd_query_cplevel(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
 	const struct clock_time t = clock_time(cp->system->ipl_tod);
@@ -65,20 +65,42 @@ static int query_cplevel(struct cpcmd_args *args)
 	return 0;
 }
 
-static int query_time(struct cpcmd_args *args)
+#define DATE_LEN 16
+
+/* The date in the format that the last operand names; 0, or the message's number. */
+static int time_format(struct cpcmd_args *args, const struct clock_time *t, char date[DATE_LEN])
+{
+	const bool given = cpcmd_next(args);
+
+	if (given && cpcmd_is(args->word, KEYWORD_FULLDATE))
+		snprintf(date, DATE_LEN, "%02u/%02u/%04u", t->month % 100, t->day % 100,
+			 t->year % 10000);
+	else if (given && cpcmd_is(args->word, KEYWORD_ISODATE))
+		snprintf(date, DATE_LEN, "%04u-%02u-%02u", t->year % 10000, t->month % 100,
+			 t->day % 100);
+	else if (!given || cpcmd_is(args->word, KEYWORD_SHORTDATE))
+		snprintf(date, DATE_LEN, "%02u/%02u/%02u", t->month % 100, t->day % 100,
+			 t->year % 100);
+	else
+		return cpcmd_invalid(args, MODULE);
+	return cpcmd_end(args, MODULE);
+}
+
+int cpcmd_query_time(struct cpcmd_args *args)
 {
 	static const char *const days[7] = { "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY",
 					     "THURSDAY", "FRIDAY", "SATURDAY" };
+	char date[DATE_LEN];
 	struct cp *cp = args->cp;
 	const struct clock_time t = clock_time(cp_tod(cp));
 	const uint64_t connected = clock_connected(cp) / 1000000u;
-	const int rc = cpcmd_end(args, MODULE);
+	const int rc = time_format(args, &t, date);
 
 	if (rc != 0)
 		return rc;
 	assert(t.weekday < 7);
-	cpcmd_line(cp, "TIME IS %02u:%02u:%02u UTC %s %02u/%02u/%02u", t.hour, t.minute, t.second,
-		   days[t.weekday], t.month, t.day, t.year % 100);
+	cpcmd_line(cp, "TIME IS %02u:%02u:%02u UTC %s %s", t.hour, t.minute, t.second,
+		   days[t.weekday], date);
 	cpcmd_line(cp, "CONNECT= %02" PRIu64 ":%02u:%02u VIRTCPU= 000:00.00 TOTCPU= 000:00.00",
 		   connected / 3600u, (unsigned int)(connected / 60u % 60u),
 		   (unsigned int)(connected % 60u));
@@ -114,7 +136,7 @@ static void vtod_line(struct cp *cp, const char *what, uint64_t tod)
 }
 
 /* Nobody has a clock of his own: all users' are the system's. */
-static int query_vtod(struct cpcmd_args *args)
+int cpcmd_query_vtod(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
 		{ "SYNC", 4, CPCMD_ANY, vtod_sync },
@@ -142,7 +164,7 @@ static int query_vtod(struct cpcmd_args *args)
 }
 
 /* There is no TRACE, so all forms of it have the same answer. */
-static int query_trace(struct cpcmd_args *args)
+int cpcmd_query_trace(struct cpcmd_args *args)
 {
 	const bool form = cpcmd_next(args);
 	const int rc = form ? cpcmd_end(args, MODULE) : 0;
@@ -152,7 +174,7 @@ static int query_trace(struct cpcmd_args *args)
 	return rc;
 }
 
-static int query_privclass(struct cpcmd_args *args)
+int cpcmd_query_privclass(struct cpcmd_args *args)
 {
 	const int rc = cpcmd_end(args, MODULE);
 
@@ -167,7 +189,7 @@ static int query_privclass(struct cpcmd_args *args)
 }
 
 /* The console, unit record devices and disks are all that CP knows of the virtual machine's. */
-static int query_no_device(struct cpcmd_args *args)
+int cpcmd_query_no_device(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
 	int rc;
@@ -187,13 +209,13 @@ static void disk_line(struct cp *cp, const struct cp_disk_config *disk)
 		   disk->device, disk->read_only ? "R/O" : "R/W", disk->blocks);
 }
 
-static int query_dasd(struct cpcmd_args *args)
+int cpcmd_query_dasd(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
 	int rc;
 
 	if (cp->config.disks == 0)
-		return query_no_device(args);
+		return cpcmd_query_no_device(args);
 	rc = cpcmd_end(args, MODULE);
 	for (unsigned int i = 0; rc == 0 && i < cp->config.disks; i++)
 		disk_line(cp, &cp->config.disk[i]);
@@ -216,18 +238,48 @@ static bool query_disk(struct cpcmd_args *args, uint64_t number, int *rc)
 	return true;
 }
 
-static int query_virtual(struct cpcmd_args *args)
+bool cpcmd_has_device(const struct cp *cp, uint64_t number)
 {
-	static const struct cpcmd_word options[] = {
-		{ "STORAGE", 2, CPCMD_MACHINE "G", cpcmd_query_storage },
-		{ "STORE", 5, CPCMD_MACHINE "G", cpcmd_query_storage },
-		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
-		{ "CPUS", 4, CPCMD_MACHINE "G", cpcmd_query_cpus },
-		{ "DASD", 4, CPCMD_MACHINE "G", query_dasd },
-		{ "NIC", 3, CPCMD_MACHINE "G", query_no_device },
-		{ "OSA", 3, CPCMD_MACHINE "G", query_no_device },
-		{ NULL, 0, NULL, NULL },
-	};
+	const struct cp_disk_config *disk;
+
+	if (number == cp->config.console)
+		return true;
+	for (unsigned int i = 0; i < cp->config.units; i++)
+		if (cp->config.unit[i].device == number)
+			return true;
+	for (unsigned int i = 0; (disk = cp_disk_at(&cp->config, i)); i++)
+		if (disk->device == number)
+			return true;
+	return false;
+}
+
+/* Storage, CPUs and all devices. */
+int cpcmd_query_all(struct cpcmd_args *args)
+{
+	static cpcmd_function *const shown[] = { cpcmd_query_virtual_storage, cpcmd_query_cpus,
+						 cpcmd_query_console };
+	struct cpcmd_args units = *args;
+	int rc = cpcmd_end(args, MODULE);
+
+	for (size_t i = 0; rc == 0 && i < sizeof(shown) / sizeof(shown[0]); i++)
+		rc = shown[i](args);
+	if (rc != 0)
+		return rc;
+	strcpy(units.word, "UR");
+	cpcmd_query_units(&units, &rc);
+	for (unsigned int i = 0; i < args->cp->config.disks; i++)
+		disk_line(args->cp, &args->cp->config.disk[i]);
+	return rc;
+}
+
+static const struct cpcmd_word virtual_words[] = {
+#define CP_QUERY_VIRTUAL(name, min, classes, function) { name, min, classes, function },
+#include "words.def"
+	{ NULL, 0, NULL, NULL },
+};
+
+int cpcmd_query_virtual(struct cpcmd_args *args)
+{
 	struct cpcmd_args device = *args, units = *args;
 	uint64_t number;
 	int rc;
@@ -235,53 +287,42 @@ static int query_virtual(struct cpcmd_args *args)
 	if (cpcmd_next(&units) && cpcmd_query_units(&units, &rc))
 		return rc;
 	/* What is no option may be the number of a device. */
-	if (!cpcmd_next(&device) || cpcmd_find(args, options, device.word) ||
+	if (!cpcmd_next(&device) || cpcmd_find(args, virtual_words, device.word) ||
 	    !cpcmd_number(device.word, 16, 0, UINT16_MAX, &number))
-		return cpcmd_option(args, options, MODULE);
+		return cpcmd_option(args, virtual_words, MODULE);
 	if (number == args->cp->config.console)
-		return query_console(&device);
+		return cpcmd_query_console(&device);
 	if (query_disk(&device, number, &rc))
 		return rc;
 	snprintf(device.word, sizeof(device.word), "%04X", (unsigned int)number);
-	return query_no_device(&device);
+	return cpcmd_query_no_device(&device);
+}
+
+/* Does QUERY VIRTUAL answer @word: an option, or the number of a device? */
+static bool is_virtual(const struct cpcmd_args *args, const char *word)
+{
+	uint64_t number;
+
+	return cpcmd_find(args, virtual_words, word) ||
+	       (cpcmd_find(args, virtual_words, "ALL") &&
+		cpcmd_number(word, 16, 0, UINT16_MAX, &number));
 }
 
 int cpcmd_query(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
-		{ "TERMINAL", 4, CPCMD_MACHINE "G", cpcmd_query_terminal },
-		{ "USERID", 6, CPCMD_ANY, query_userid },
-		{ "CPLEVEL", 7, CPCMD_ANY, query_cplevel },
-		{ "CPUID", 3, CPCMD_MACHINE "G", cpcmd_query_cpuid },
-		{ "CPUS", 4, CPCMD_MACHINE "G", cpcmd_query_cpus },
-		{ "SHARE", 3, "AE", cpcmd_query_share },
-		{ "VIRTUAL", 1, CPCMD_MACHINE "G", query_virtual },
-		{ "NSS", 3, "E", cpcmd_query_nss },
-		{ "MONITOR", 3, "AE", cpcmd_query_monitor },
-		{ "RECORDING", 3, "ABCEF", cpcmd_query_recording },
-		{ "COMMANDS", 4, CPCMD_ANY, cpcmd_query_commands },
-		{ "READER", 1, "DG", cpcmd_query_reader },
-		{ "RDR", 3, "DG", cpcmd_query_reader },
-		{ "PUNCH", 2, "DG", cpcmd_query_punch },
-		{ "PCH", 3, "DG", cpcmd_query_punch },
-		{ "PRINTER", 1, "DG", cpcmd_query_printer },
-		{ "PRT", 3, "DG", cpcmd_query_printer },
-		{ "NAMES", 1, CPCMD_ANY, cpcmd_query_names },
-		{ "USERS", 1, CPCMD_ANY, cpcmd_query_user },
-		{ "TIME", 1, CPCMD_ANY, query_time },
-		{ "VTOD", 4, "ABG", query_vtod },
-		{ "TRACE", 2, CPCMD_MACHINE "G", query_trace },
-		{ "PER", 3, CPCMD_MACHINE "G", query_trace },
-		{ "PRIVCLASS", 4, CPCMD_ANY, query_privclass },
-		{ "SET", 3, CPCMD_MACHINE "G", cpcmd_query_set },
+#define CP_QUERY(name, min, classes, function) { name, min, classes, function },
+#include "words.def"
 		{ NULL, 0, NULL, NULL },
 	};
-	struct cpcmd_args name = *args;
+	struct cpcmd_args next = *args;
 
-	/* What is no option may be a user ID. */
-	if (cpcmd_next(&name) && !cpcmd_find(args, options, name.word) &&
-	    guests_in_directory(args->cp, name.word))
+	/* What is no option may be a user ID, or an operand of QUERY VIRTUAL without that word. */
+	if (!cpcmd_next(&next) || cpcmd_find(args, options, next.word))
+		return cpcmd_option(args, options, MODULE);
+	if (guests_in_directory(args->cp, next.word))
 		return cpcmd_query_user(args);
+	if (is_virtual(args, next.word))
+		return cpcmd_query_virtual(args);
 	return cpcmd_option(args, options, MODULE);
 }

@@ -215,7 +215,7 @@ int cpcmd_purge(struct cpcmd_args *args)
 	};
 	struct cpcmd_args option = *args;
 
-	if (cpcmd_next(&option) && !cpcmd_abbreviates(option.word, "NSS", 3) &&
+	if (cpcmd_next(&option) && !cpcmd_is(option.word, KEYWORD_NSS) &&
 	    strpbrk(args->classes, "DG"))
 		return cpcmd_purge_files(args);
 	return cpcmd_option(args, options, "PUR");

@@ -30,7 +30,7 @@ static int parse_mode(struct cpcmd_args *args, size_t count, unsigned int *mode)
 	return cpcmd_invalid(args, "CFS");
 }
 
-static int set_smsg(struct cpcmd_args *args)
+int cpcmd_set_smsg(struct cpcmd_args *args)
 {
 	unsigned int mode;
 	const int rc = parse_mode(args, SMSG_MODES, &mode);
@@ -40,7 +40,7 @@ static int set_smsg(struct cpcmd_args *args)
 	return rc;
 }
 
-static int set_run(struct cpcmd_args *args)
+int cpcmd_set_run(struct cpcmd_args *args)
 {
 	unsigned int mode;
 	const int rc = parse_mode(args, RUN_MODES, &mode);
@@ -53,8 +53,8 @@ static int set_run(struct cpcmd_args *args)
 int cpcmd_set(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "SMSG", 4, CPCMD_MACHINE "G", set_smsg },
-		{ "RUN", 3, CPCMD_MACHINE "G", set_run },
+#define CP_SET(name, min, classes, function) { name, min, classes, function },
+#include "words.def"
 		{ NULL, 0, NULL, NULL },
 	};
 
@@ -63,11 +63,23 @@ int cpcmd_set(struct cpcmd_args *args)
 
 int cpcmd_query_set(struct cpcmd_args *args)
 {
+	struct cp *cp = args->cp;
 	const int rc = cpcmd_end(args, "CQS");
 
-	assert(msg_smsg(args->cp) < SMSG_MODES);
-	if (rc == 0)
-		cpcmd_line(args->cp, "RUN %s, SMSG %s", smsg_modes[args->cp->command->run],
-			   smsg_modes[msg_smsg(args->cp)]);
-	return rc;
+	assert(msg_smsg(cp) < SMSG_MODES);
+	if (rc != 0)
+		return rc;
+	/* What no SET of this CP changes is as it is for a user after LOGON. */
+	cpcmd_line(cp, "MSG ON , WNG ON , EMSG ON , ACNT OFF, RUN %s",
+		   smsg_modes[cp->command->run]);
+	cpcmd_line(cp, "LINEDIT ON , TIMER OFF , ISAM OFF, ECMODE ON");
+	cpcmd_line(cp, "ASSIST OFF           , PAGEX OFF, AUTOPOLL OFF");
+	cpcmd_line(cp, "IMSG ON , SMSG %s, AFFINITY NONE   , NOTRANS OFF",
+		   smsg_modes[msg_smsg(cp)]);
+	cpcmd_line(cp, "VMSAVE OFF, 370E OFF");
+	cpcmd_line(cp, "STBYPASS OFF , STMULTI OFF");
+	cpcmd_line(cp, "MIH OFF , VMCONIO OFF , CPCONIO OFF , SVCACCL OFF , CONCEAL OFF");
+	cpcmd_line(cp, "MACHINE Z, SVC76 CP, NOPDATA OFF, IOASSIST OFF");
+	cpcmd_line(cp, "CCWTRAN ON , 370ACCOM OFF");
+	return 0;
 }

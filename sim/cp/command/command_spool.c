@@ -9,16 +9,16 @@
 bool cpcmd_is_queue(const struct cpcmd_args *args, enum spool_queue *queue)
 {
 	static const struct {
-		const char *name;
-		uint8_t min;
+		enum cpcmd_keyword keyword;
 		enum spool_queue queue;
 	} words[] = {
-		{ "READER", 1, SPOOL_RDR }, { "RDR", 3, SPOOL_RDR }, { "PUNCH", 2, SPOOL_PUN },
-		{ "PCH", 3, SPOOL_PUN }, { "PRINTER", 1, SPOOL_PRT }, { "PRT", 3, SPOOL_PRT },
+		{ KEYWORD_READER, SPOOL_RDR }, { KEYWORD_RDR, SPOOL_RDR },
+		{ KEYWORD_PUNCH, SPOOL_PUN }, { KEYWORD_PCH, SPOOL_PUN },
+		{ KEYWORD_PRINTER, SPOOL_PRT }, { KEYWORD_PRT, SPOOL_PRT },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (cpcmd_abbreviates(args->word, words[i].name, words[i].min)) {
+		if (cpcmd_is(args->word, words[i].keyword)) {
 			*queue = words[i].queue;
 			return true;
 		}

@@ -42,20 +42,19 @@ static int next_units(struct cpcmd_args *args, const char *module, unsigned int 
 static bool set_switch(const char *word, struct spool_device *device)
 {
 	const struct {
-		const char *name;
-		uint8_t min;
+		enum cpcmd_keyword keyword;
 		bool *to, value;
 	} switches[] = {
-		{ "CONT", 3, &device->cont, true }, { "NOCONT", 5, &device->cont, false },
-		{ "HOLD", 2, &device->hold, true }, { "NOHOLD", 4, &device->hold, false },
-		{ "KEEP", 2, &device->keep, true }, { "NOKEEP", 4, &device->keep, false },
+		{ KEYWORD_CONT, &device->cont, true }, { KEYWORD_NOCONT, &device->cont, false },
+		{ KEYWORD_HOLD, &device->hold, true }, { KEYWORD_NOHOLD, &device->hold, false },
+		{ KEYWORD_KEEP, &device->keep, true }, { KEYWORD_NOKEEP, &device->keep, false },
 		/* A reader that is not CONT ends with each file, and nothing else is kept of it. */
-		{ "EOF", 3, NULL, true }, { "NOEOF", 4, NULL, false },
-		{ "MSG", 3, NULL, true }, { "NOMSG", 4, NULL, false },
+		{ KEYWORD_EOF, NULL, true }, { KEYWORD_NOEOF, NULL, false },
+		{ KEYWORD_MSG, NULL, true }, { KEYWORD_NOMSG, NULL, false },
 	};
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
-		if (!cpcmd_abbreviates(word, switches[i].name, switches[i].min))
+		if (!cpcmd_is(word, switches[i].keyword))
 			continue;
 		if (switches[i].to)
 			*switches[i].to = switches[i].value;
@@ -81,30 +80,30 @@ static int output_option(struct cpcmd_args *args, struct spool_device *device)
 {
 	struct spool_label *label = &device->label;
 
-	if (cpcmd_abbreviates(args->word, "COPY", 2))
+	if (cpcmd_is(args->word, KEYWORD_COPY))
 		return next_copies(args, device);
 	if (strcmp(args->word, "FORM") == 0)
 		return cpcmd_next_field(args, "CSP", label->form);
 	if (strcmp(args->word, "DEST") == 0)
 		return cpcmd_next_field(args, "CSP", label->dest);
-	if (cpcmd_abbreviates(args->word, "DIST", 1)) {
+	if (cpcmd_is(args->word, KEYWORD_DIST)) {
 		const int rc = cpcmd_next_field(args, "CSP", label->dist);
 
 		if (rc == 0 && (strcmp(label->dist, "OFF") == 0 || strcmp(label->dist, "*") == 0))
 			strcpy(label->dist, args->userid);
 		return rc;
 	}
-	if (cpcmd_abbreviates(args->word, "TO", 1))
+	if (cpcmd_is(args->word, KEYWORD_TO))
 		return cpcmd_next_to(args, "CSP", device->to, &device->to_queue);
 	if (strcmp(args->word, "OFF") == 0) {
 		device->to[0] = '\0';
 		return 0;
 	}
-	if (cpcmd_abbreviates(args->word, "NONAME", 4)) {
+	if (cpcmd_is(args->word, KEYWORD_NONAME)) {
 		label->name[0] = label->type[0] = '\0';
 		return 0;
 	}
-	if (cpcmd_abbreviates(args->word, "NAME", 2))
+	if (cpcmd_is(args->word, KEYWORD_NAME))
 		return cpcmd_next_name(args, "CSP", label->name, label->type);
 	return cpcmd_invalid(args, "CSP");
 }
@@ -117,7 +116,7 @@ static int set_options(struct cpcmd_args *args, struct spool_device *device, boo
 	for (; rc == 0 && cpcmd_next(args); any = true) {
 		if (set_switch(args->word, device))
 			continue;
-		if (cpcmd_abbreviates(args->word, "CLASS", 2))
+		if (cpcmd_is(args->word, KEYWORD_CLASS))
 			rc = cpcmd_next_class(args, "CSP", reader, &device->spool_class);
 		else
 			rc = reader ? cpcmd_invalid(args, "CSP") : output_option(args, device);
@@ -158,22 +157,22 @@ static int close_option(struct cpcmd_args *args, struct spool_close *how,
 {
 	int rc;
 
-	if (cpcmd_abbreviates(args->word, "PURGE", 2))
+	if (cpcmd_is(args->word, KEYWORD_PURGE))
 		how->purge = true;
-	else if (cpcmd_abbreviates(args->word, "HOLD", 2))
+	else if (cpcmd_is(args->word, KEYWORD_HOLD))
 		how->hold = true;
-	else if (cpcmd_abbreviates(args->word, "NOHOLD", 4))
+	else if (cpcmd_is(args->word, KEYWORD_NOHOLD))
 		how->nohold = true;
-	else if (cpcmd_abbreviates(args->word, "KEEP", 2))
+	else if (cpcmd_is(args->word, KEYWORD_KEEP))
 		how->keep = true;
-	else if (cpcmd_abbreviates(args->word, "NOKEEP", 4))
+	else if (cpcmd_is(args->word, KEYWORD_NOKEEP))
 		how->nokeep = true;
 	else if (strcmp(args->word, "EOF") == 0)
 		how->even_cont = true;
-	else if (!reader && cpcmd_abbreviates(args->word, "TO", 1)) {
+	else if (!reader && cpcmd_is(args->word, KEYWORD_TO)) {
 		how->to = words->to;
 		return cpcmd_next_to(args, "CLS", words->to, &how->to_queue);
-	} else if (!reader && cpcmd_abbreviates(args->word, "NAME", 2)) {
+	} else if (!reader && cpcmd_is(args->word, KEYWORD_NAME)) {
 		rc = cpcmd_next_name(args, "CLS", words->name, words->type);
 		how->named = rc == 0;
 		how->name = words->name;
@@ -240,7 +239,7 @@ static int tag_query(struct cpcmd_args *args)
 	unsigned int units;
 	int rc;
 
-	if (!cpcmd_next(args) || !cpcmd_abbreviates(args->word, "DEV", 1))
+	if (!cpcmd_next(args) || !cpcmd_is(args->word, KEYWORD_DEV))
 		return args->word[0] ? cpcmd_invalid(args, "TAG") : cpcmd_missing(args, "TAG");
 	rc = next_units(args, "TAG", &units);
 	for (unsigned int i = 0; rc == 0 && i < args->cp->config.units; i++) {
@@ -262,9 +261,9 @@ int cpcmd_tag(struct cpcmd_args *args)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "TAG");
-	if (cpcmd_abbreviates(args->word, "QUERY", 1))
+	if (cpcmd_is(args->word, KEYWORD_QUERY))
 		return tag_query(args);
-	if (!cpcmd_abbreviates(args->word, "DEV", 1))
+	if (!cpcmd_is(args->word, KEYWORD_DEV))
 		return cpcmd_invalid(args, "TAG");
 	rc = next_units(args, "TAG", &units);
 	if (rc != 0)

@@ -122,7 +122,7 @@ static int choose(struct cpcmd_args *args, const char *module, struct selection 
 		s->id[s->ids++] = (uint16_t)id;
 		return 0;
 	}
-	if (cpcmd_abbreviates(args->word, "CLASS", 2))
+	if (cpcmd_is(args->word, KEYWORD_CLASS))
 		return cpcmd_next_class(args, module, false, &s->spool_class);
 	if (strcmp(args->word, "FORM") == 0)
 		return cpcmd_next_field(args, module, s->form);
@@ -223,15 +223,15 @@ static int change_option(struct cpcmd_args *args, struct change *change)
 	int rc = 0;
 
 	change->given = true;
-	if (cpcmd_abbreviates(args->word, "HOLD", 2))
+	if (cpcmd_is(args->word, KEYWORD_HOLD))
 		change->hold = true;
-	else if (cpcmd_abbreviates(args->word, "NOHOLD", 4))
+	else if (cpcmd_is(args->word, KEYWORD_NOHOLD))
 		change->nohold = true;
-	else if (cpcmd_abbreviates(args->word, "CLASS", 2))
+	else if (cpcmd_is(args->word, KEYWORD_CLASS))
 		rc = cpcmd_next_class(args, "CSG", false, &change->spool_class);
 	else if (strcmp(args->word, "FORM") == 0)
 		rc = cpcmd_next_field(args, "CSG", change->form);
-	else if (cpcmd_abbreviates(args->word, "NAME", 2)) {
+	else if (cpcmd_is(args->word, KEYWORD_NAME)) {
 		rc = cpcmd_next_name(args, "CSG", change->name, change->type);
 		change->named = rc == 0;
 	} else
@@ -364,11 +364,11 @@ static int query_option(struct cpcmd_args *args, struct selection *s, struct lis
 
 	if (strcmp(args->word, "ALL") == 0)
 		listing->names = true;
-	else if (cpcmd_abbreviates(args->word, "SHORTDATE", 3))
+	else if (cpcmd_is(args->word, KEYWORD_SHORTDATE))
 		listing->date = SHORT_DATE;
-	else if (cpcmd_abbreviates(args->word, "FULLDATE", 3))
+	else if (cpcmd_is(args->word, KEYWORD_FULLDATE))
 		listing->date = FULL_DATE;
-	else if (cpcmd_abbreviates(args->word, "ISODATE", 3))
+	else if (cpcmd_is(args->word, KEYWORD_ISODATE))
 		listing->date = ISO_DATE;
 	else {
 		rc = choose(args, "CSQ", s);

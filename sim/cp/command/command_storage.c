@@ -47,7 +47,7 @@ static void show_extents(struct cp *cp)
 	}
 }
 
-int cpcmd_query_storage(struct cpcmd_args *args)
+int cpcmd_query_virtual_storage(struct cpcmd_args *args)
 {
 	const int rc = cpcmd_end(args, "CQV");
 
@@ -99,7 +99,7 @@ static int redefine(struct cp *cp, const char *list)
 	return rc;
 }
 
-static int define_storage(struct cpcmd_args *args)
+int cpcmd_define_storage(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
 	char list[CPCMD_MAX_COMMAND + 8];
@@ -142,7 +142,8 @@ static int define_storage(struct cpcmd_args *args)
 int cpcmd_define(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "STORAGE", 4, "G", define_storage },
+#define CP_DEFINE(name, min, classes, function) { name, min, classes, function },
+#include "words.def"
 		{ NULL, 0, NULL, NULL },
 	};
 

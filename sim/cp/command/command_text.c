@@ -172,6 +172,20 @@ bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min)
 	return len >= min && len <= strlen(name) && memcmp(word, name, len) == 0;
 }
 
+bool cpcmd_is(const char *word, enum cpcmd_keyword keyword)
+{
+	static const struct {
+		const char *name;
+		uint8_t min;
+	} keywords[KEYWORDS] = {
+#define CP_KEYWORD(name, min) [KEYWORD_##name] = { #name, min },
+#include "words.def"
+	};
+
+	assert(keyword < KEYWORDS);
+	return cpcmd_abbreviates(word, keywords[keyword].name, keywords[keyword].min);
+}
+
 const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
 				    const char *word)
 {

@@ -175,7 +175,7 @@ TEST(trace)
 {
 	const char *line, *second;
 
-	run_as(CPCMD_OPERATOR, "q bad", 3);
+	run_as(CPCMD_OPERATOR, "q wrong", 3);
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 0);
 	run_as(CPCMD_GUEST, "Q\"X", 1);
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 1);
@@ -183,7 +183,7 @@ TEST(trace)
 	second = strchr(line, '\n') + 1;
 	ck_assert_ptr_eq(strchr(second, '\n'), fx.trace + fx.trace_len - 1);
 	ck_assert_ptr_nonnull(strstr(line, "\"call\":\"command\",\"issuer\":\"operator\","
-					   "\"text\":\"q bad\",\"length\":5,\"rc\":3,"
+					   "\"text\":\"q wrong\",\"length\":7,\"rc\":3,"
 					   /* "HCPCQV003E I…" */
 					   "\"response\":\"484350435156303033452049"));
 	ck_assert_ptr_nonnull(strstr(second, "\"call\":\"command\",\"issuer\":\"guest\","
@@ -215,7 +215,7 @@ TEST(state)
 	ck_assert(!s.failed);
 	ck_assert_uint_eq(s.pos, s.len);
 	ck_assert_uint_eq(fx.cp->system->ipl_tod, fx.tod);
-	ck_guest("Q SET", 0, "RUN ON, SMSG OFF\n");
+	ck_guest("Q SET", 0, SETTINGS("ON", "OFF"));
 	ck_assert_uint_eq(fx.cp->command->term[TERM_HOLD], 0);
 	ck_assert_uint_eq(fx.cp->command->term[TERM_LINESIZE], 132);
 	ck_assert_str_eq(cpcmd_file(fx.cp, 2)->origin, "OPERATOR");

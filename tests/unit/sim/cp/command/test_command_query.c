@@ -68,7 +68,23 @@ TEST(time)
 	ck_guest("Q T", 0,
 		 "TIME IS 09:25:58 UTC FRIDAY 12/11/15\n"
 		 "CONNECT= 00:00:00 VIRTCPU= 000:00.00 TOTCPU= 000:00.00\n");
-	ck_guest("Q TIME NOW", 3, EXTRA("CQV", "NOW"));
+	ck_guest("Q TIME NOW", 3, INVALID("CQV", "NOW"));
+}
+
+/* "q time full" of s390-tools' dbginfo.sh. */
+TEST(time_in_other_formats)
+{
+	const char *const rest = "\nCONNECT= 00:00:00 VIRTCPU= 000:00.00 TOTCPU= 000:00.00\n";
+	char reply[160];
+
+	snprintf(reply, sizeof(reply), "TIME IS 13:24:57 UTC TUESDAY 12/15/2015%s", rest);
+	ck_guest("Q TIME FULLDATE", 0, reply);
+	ck_guest("q time full", 0, reply);
+	snprintf(reply, sizeof(reply), "TIME IS 13:24:57 UTC TUESDAY 2015-12-15%s", rest);
+	ck_guest("Q TIME ISO", 0, reply);
+	snprintf(reply, sizeof(reply), "TIME IS 13:24:57 UTC TUESDAY 12/15/15%s", rest);
+	ck_guest("Q TIME SHORTDATE", 0, reply);
+	ck_guest("Q TIME FULL X", 3, EXTRA("CQV", "X"));
 }
 
 /* The layouts are those of IBM's pages on QUERY VTOD and QUERY TRACE. */
@@ -155,7 +171,6 @@ TEST(operands)
 	ck_guest("QUERY", 26, MISSING("CQV"));
 	ck_guest("QUERY V", 26, MISSING("CQV"));
 	ck_guest("QUERY V X", 3, INVALID("CQV", "X"));
-	ck_guest("QUERY STORAGE", 3, INVALID("CQV", "STORAGE"));
 }
 
 #define TERM_1 "LINEND # , LINEDEL [ , CHARDEL @ , ESCAPE \" , TABCHAR OFF\n"
@@ -262,14 +277,14 @@ TEST(terminal_bad)
 
 TEST(set)
 {
-	ck_guest("Q SET", 0, "RUN OFF, SMSG OFF\n");
+	ck_guest("Q SET", 0, SETTINGS("OFF", "OFF"));
 	ck_guest("SET SMSG IUCV", 0, "");
 	ck_guest("SET RUN ON", 0, "");
-	ck_guest("Q SET", 0, "RUN ON, SMSG IUCV\n");
+	ck_guest("Q SET", 0, SETTINGS("ON", "IUCV"));
 	ck_guest("set smsg on", 0, "");
-	ck_guest("Q SET", 0, "RUN ON, SMSG ON\n");
+	ck_guest("Q SET", 0, SETTINGS("ON", "ON"));
 	ck_guest("SET SMSG OFF\nSET RUN OFF", 0, "");
-	ck_guest("Q SET", 0, "RUN OFF, SMSG OFF\n");
+	ck_guest("Q SET", 0, SETTINGS("OFF", "OFF"));
 	ck_guest("Q SET X", 3, EXTRA("CQS", "X"));
 	ck_guest("SET", 26, MISSING("CFS"));
 	ck_guest("SET SMSG", 26, MISSING("CFS"));
@@ -278,7 +293,7 @@ TEST(set)
 	ck_guest("SET SMSG MAYBE", 3, INVALID("CFS", "MAYBE"));
 	ck_guest("SET RUN IUCV", 3, INVALID("CFS", "IUCV"));
 	ck_guest("SET SMSG ON X", 3, EXTRA("CFS", "X"));
-	ck_guest("Q SET", 0, "RUN OFF, SMSG OFF\n");
+	ck_guest("Q SET", 0, SETTINGS("OFF", "OFF"));
 }
 
 CASE("configured", NULL, NULL);

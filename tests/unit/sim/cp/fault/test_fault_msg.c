@@ -8,7 +8,7 @@
 
 #define SEVER_CODE 0x99
 #define LIMIT 3
-#define NOT_RECEIVING "HCPSMS057E LINUX001 not receiving; SMSG\n"
+#define NOT_RECEIVING "HCPMFS057I LINUX001 not receiving; disconnected\n"
 
 static const char *const prefixes[] = { "msg.", NULL };
 

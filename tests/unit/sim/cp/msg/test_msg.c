@@ -90,7 +90,7 @@ TEST(limit)
 	for (int round = 0; round < 90; round++) {
 		for (int i = 0; i < 3; i++)
 			ck_operator("SMSG LINUX001 A", 0, "");
-		ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+		ck_operator("SMSG LINUX001 A", 57, "HCPMFS057I LINUX001 not receiving; disconnected\n");
 		for (int i = 0; i < 3; i++)
 			receive(path);
 		ck_assert_ptr_null(fx_take(0));
@@ -103,7 +103,7 @@ TEST(all_buffers)
 
 	for (int i = 0; i < 255; i++)
 		ck_operator("SMSG LINUX001 A", 0, "");
-	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	ck_operator("SMSG LINUX001 A", 57, "HCPMFS057I LINUX001 not receiving; disconnected\n");
 	receive(path);
 	ck_operator("SMSG LINUX001 LAST", 0, "");
 	for (int i = 0; i < 254; i++)
@@ -117,7 +117,7 @@ TEST(quiesced)
 	const uint16_t path = connected(255);
 
 	ck_cc(on_path(IUCV_QUIESCE, path, 0), 0);
-	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	ck_operator("SMSG LINUX001 A", 57, "HCPMFS057I LINUX001 not receiving; disconnected\n");
 	ck_cc(on_path(IUCV_RESUME, path, 0), 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
@@ -128,7 +128,7 @@ TEST(modes)
 	const uint16_t path = connected(255);
 
 	ck_guest("SET SMSG OFF", 0, "");
-	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	ck_operator("SMSG LINUX001 A", 57, "HCPMFS057I LINUX001 not receiving; disconnected\n");
 	ck_guest("SET SMSG ON", 0, "");
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
@@ -294,7 +294,7 @@ TEST(reset)
 
 	ck_operator("SMSG LINUX001 A", 0, "");
 	cp_reset(fx.cp);
-	ck_guest("Q SET", 0, "RUN OFF, SMSG IUCV\n");
+	ck_guest("Q SET", 0, SETTINGS("OFF", "IUCV"));
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
 	ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, "*MSG")), 0);
@@ -317,9 +317,9 @@ TEST(save_load)
 	ck_guest("SET SMSG OFF", 0, "");
 	fx_load(image, len);
 	free(image);
-	ck_guest("Q SET", 0, "RUN OFF, SMSG IUCV\n");
+	ck_guest("Q SET", 0, SETTINGS("OFF", "IUCV"));
 	ck_operator("SMSG LINUX001 DEF", 0, "");
-	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	ck_operator("SMSG LINUX001 A", 57, "HCPMFS057I LINUX001 not receiving; disconnected\n");
 	ck_assert_uint_eq(receive(path), 9);
 	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xc1);
 	ck_assert_uint_eq(receive(path), 10);

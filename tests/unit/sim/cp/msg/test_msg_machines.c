@@ -65,7 +65,7 @@ TEST(settings)
 	ck_guest("SET SMSG OFF", 0, "");
 	ck_guest("SMSG ALICE on", 0, "");
 	ck_arrived(ALICE, "BOB", "on");
-	ck_guest("SMSG BOB off", 57, "HCPSMS057E BOB not receiving; SMSG\n");
+	ck_guest("SMSG BOB off", 57, "HCPMFS057I BOB not receiving; disconnected\n");
 	ck_guest("SMSG CAROL nobody", 45, "HCPSMS045E CAROL not logged on\n");
 	connect_msg(CAROL, "CAROL");
 	fx_use(ALICE);
@@ -98,7 +98,7 @@ TEST(buffers)
 	fx_use(ALICE);
 	for (int i = 0; i < 255; i++)
 		ck_guest("SMSG BOB A", 0, "");
-	ck_guest("SMSG BOB A", 57, "HCPSMS057E BOB not receiving; SMSG\n");
+	ck_guest("SMSG BOB A", 57, "HCPMFS057I BOB not receiving; disconnected\n");
 	ck_guest("SMSG ALICE A", 0, "");
 	ck_arrived(ALICE, "ALICE", "A");
 }
