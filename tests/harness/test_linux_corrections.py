@@ -23,6 +23,7 @@ from zvmlab.builder.linux_corrections import (
     defect_of,
     named,
 )
+from zvmlab.builder.tree_state import read_files, tree_state
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = re.compile(r"\| (\d+) \|.*\| \[(\w+)\]\(\.\./(tests/\w+/test_\w+\.py)\) \| (.*) \|")
@@ -131,6 +132,11 @@ def test_links_of_the_tree_are_the_same_in_the_copy(tree: Path, tmp_path: Path) 
         corrected_tree(tree, copy, [])
         assert (copy / "drivers/d.c").readlink() == Path("b.c")
         assert (copy / "include").readlink() == Path("drivers")
+        kept = [
+            {name: contents for name, (_, contents) in read_files(top, tree_state(top), {}).items()}
+            for top in (tree, copy)
+        ]
+        assert kept[0] == kept[1] and kept[0]["drivers/d.c"] == "link b.c"
     (tree / "include").unlink()
     (tree / "include").mkdir()
     corrected_tree(tree, copy, [])

@@ -63,7 +63,8 @@ def tree_state(tree: Path) -> TreeState:
 def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
     """Names in the tree, in a fixed order, and what they are.
 
-    A link to something outside counts as what it leads to: make follows it.
+    A link to something outside counts as what it leads to: make follows it.  One to another link of
+    the tree does not, because that one counts.
     """
     waiting, arch = [tree], os.path.join(tree, _ARCH)
     inside = os.path.join(os.path.realpath(tree), "")
@@ -82,7 +83,7 @@ def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
             state = entry.stat(follow_symlinks=False)
             if stat.S_ISLNK(state.st_mode):
                 real = os.path.realpath(entry.path)
-                if not real.startswith(inside) and os.path.exists(real):
+                if not _leads_to(entry.path).startswith(inside) and os.path.exists(real):
                     state = os.stat(real)
                     if stat.S_ISDIR(state.st_mode):
                         if real not in followed:
@@ -90,6 +91,12 @@ def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
                             waiting.append(entry.path)
                         continue
             yield entry.path[len(tree) + 1 :], state
+
+
+def _leads_to(link: str) -> str:
+    """The real path of the folder that a link names, and the name in it, which may be a link again."""
+    folder, name = os.path.split(os.path.join(os.path.dirname(link), os.readlink(link)))
+    return os.path.normpath(os.path.join(os.path.realpath(folder), name))
 
 
 def read_files(tree: Path, state: TreeState, known: Files) -> Files:
