@@ -71,7 +71,7 @@ PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin
 
 # Unit tests run under ASan and UBSan, but for coverage, and are compiled quickly; what is shipped is
 # checked for warnings of the optimiser by "make objects".  Other programs have sanitizers with ASAN=1.
-UNIT_CFLAGS := -Og $(SANITIZE)
+UNIT_CFLAGS := -Og $(SANITIZE) -ffile-prefix-map=$(CURDIR)=.
 ifeq ($(G),1)
 # What is counted is what the source says, not what optimiser and sanitizers make of it.
 OPTIMISE := -O0
@@ -153,7 +153,7 @@ help: ## use: list the targets; ALL=1: also those that few need
 		sed -n "s/^\([a-z0-9-]*\):.*##$(if $(ALL),+\?) $$group: \(.*\)/\1|\2/p" $(MAKEFILE_LIST) | \
 			while IFS='|' read -r target text; do printf '  %-16s %s\n' "$$target" "$$text"; done; \
 	done
-	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  ROUNDS=n  LOAD=n  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  ROUNDS=n  LOAD=n  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  AGAIN=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup

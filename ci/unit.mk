@@ -17,18 +17,19 @@ $(UNIT_BIN):
 # What a test lets fail stands in its module.mk (WRAP.NAME).
 $(foreach test,$(UNIT_BIN),$(eval $(test): WRAPPED := $(WRAP.$(notdir $(test)))))
 
-# Each prints its closing line in one piece, however many run at once.
-UNIT_RUNS := $(UNIT_BIN:%=%.run) $(FUZZ:%=%.replay)
-.PHONY: $(UNIT_RUNS)
+# Files of the tree that unit tests read when they run; they find no others.
+UNIT_READS := docs/control-schema.json
+
+# One of them, always.
+.PHONY: $(UNIT_BIN:%=%.run)
 $(UNIT_BIN:%=%.run): %.run: %
 	$(Q)$<
-$(FUZZ:%=%.replay): %.replay: $(BUILD)/unit/replay_%
-	$(Q)$< $(FUZZ_INPUTS)/$*
 
 .PHONY: unit
-unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
+unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan); AGAIN=1: also those that passed as they are
 	$(Q)$(MAKE) --no-print-directory --output-sync=line -j $(JOBS) $(UNIT_BIN) $(FUZZ_REPLAY)
-	$(Q)$(MAKE) --no-print-directory --output-sync=target --keep-going -j $(JOBS) $(UNIT_RUNS)
+	$(Q)$(HARNESS) ci/units.py --jobs $(JOBS) $(if $(AGAIN),--again) $(if $(filter 1,$(G)),--counts $(BUILD)) \
+		$(UNIT_READS:%=--reads %) $(UNIT_BIN) $(foreach target,$(FUZZ),$(BUILD)/unit/replay_$(target)=$(FUZZ_INPUTS)/$(target))
 
 # An assertion's other side must never be reached, so assert() has no branches here.
 # gcovr removes its output file before it writes it: never name /dev/null here.

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""What ci/units.py runs, what it remembers, and what makes it run a program again."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zvmlab.base.tree import TREE
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	const char *path = getenv("READ") ? getenv("READ") : "data/read";
+	FILE *runs = fopen(getenv("RUNS"), "a"), *read = fopen(path, "r");
+	fputs("run\\n", runs);
+	fclose(runs);
+	printf("%s %s\\n", SAID, read ? "read" : "no file");
+	(void)argv;
+	return argc > 1 ? 0 : getenv("LC_FAILS") != NULL;
+}
+"""
+
+
+class Lab:
+    """A program that counts its runs, and a file that it reads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = self.place = folder
+        self.counted = folder / "runs"
+        self.tool = TREE / "ci/units.py"
+        self.file = folder / "data/read"
+        self.file.parent.mkdir()
+        self.file.write_text("1", encoding="utf-8")
+        self.inputs = folder / "inputs"
+        self.inputs.mkdir()
+        (self.inputs / "one").write_text("1", encoding="utf-8")
+        self.build("first")
+
+    def build(self, said: str) -> None:
+        """The program, which says this."""
+        source = self.folder / "x.c"
+        source.write_text(SOURCE, encoding="utf-8")
+        argv = ["gcc", f'-DSAID="{said}"', "-o", str(self.folder / "x"), str(source)]
+        subprocess.run(argv, check=True, timeout=120)
+
+    def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run what asks to be run."""
+        argv = [sys.executable, str(self.tool), "--jobs", "2"]
+        cache = {"ZVMLAB_CACHE": str(self.folder / "cache"), "RUNS": str(self.counted)}
+        return subprocess.run(
+            [*argv, *(words or ("--reads", "data/read", "x"))],
+            cwd=self.place,
+            env={**os.environ, "PYTHONPATH": str(TREE / "harness"), **cache, **variables},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    @property
+    def runs(self) -> int:
+        """How often the program ran."""
+        return len(self.counted.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """A program that has passed once."""
+    made = Lab(tmp_path)
+    done = made.run()
+    assert (done.returncode, made.runs) == (0, 1), done.stderr
+    assert done.stdout == "first read\nunit tests: 1 programs, all of them run\n"
+    return made
+
+
+def test_what_passed_and_is_unchanged_is_not_run_again(lab: Lab) -> None:
+    done = lab.run()
+    assert (done.returncode, lab.runs) == (0, 1)
+    said, summary = done.stdout.splitlines()
+    assert said == "first read"
+    assert summary.startswith("unit tests: 1 programs, 1 of them not run again: ")
+
+
+def test_again_runs_all(lab: Lab) -> None:
+    assert "all of them run" in lab.run("--again", "--reads", "data/read", "x").stdout
+    assert lab.runs == 2
+
+
+def test_another_program_runs(lab: Lab) -> None:
+    lab.build("second")
+    assert lab.run().stdout.startswith("second read\n")
+    assert lab.runs == 2
+
+
+def test_another_content_of_a_file_that_is_read_runs(lab: Lab) -> None:
+    lab.file.write_text("2", encoding="utf-8")
+    lab.run()
+    assert lab.runs == 2
+
+
+def test_another_environment_runs(lab: Lab) -> None:
+    lab.run(LC_ALL="C.UTF-8", TZ="Asia/Tokyo")
+    assert lab.runs == 2
+
+
+def test_file_that_no_checksum_has_is_not_found(lab: Lab) -> None:
+    assert lab.run("x").stdout.startswith("first no file\n")
+
+
+def test_what_failed_runs_again(lab: Lab) -> None:
+    for runs in (2, 3):
+        done = lab.run(LC_FAILS="1")
+        assert (done.returncode, lab.runs) == (1, runs)
+        assert done.stderr == "unit tests failed: x\n"
+        assert "x: exit code 1\n" in done.stdout
+
+
+def test_input_that_is_added_runs(lab: Lab) -> None:
+    shutil.copy(lab.folder / "x", lab.folder / "replay")
+    for runs in (2, 2, 3):
+        if runs == 3:
+            (lab.inputs / "two").write_text("1", encoding="utf-8")
+        assert lab.run("replay=inputs").returncode == 0
+        assert lab.runs == runs
+
+
+def test_what_counts_lines_runs_and_is_not_kept(lab: Lab) -> None:
+    lab.build("second")
+    for runs in (2, 3):
+        lab.run("--counts", "inputs", "--reads", "data/read", "x")
+        assert lab.runs == runs
+    lab.run()
+    assert lab.runs == 4
+
+
+def test_another_tool_runs(lab: Lab) -> None:
+    lab.tool = lab.folder / "units.py"
+    lab.tool.write_bytes((TREE / "ci/units.py").read_bytes() + b"\n# changed\n")
+    lab.run()
+    assert lab.runs == 2
+
+
+def test_clone_in_another_folder_profits(lab: Lab) -> None:
+    lab.place = lab.folder / "clone"
+    (lab.place / "data").mkdir(parents=True)
+    for name in ("x", "data/read"):
+        shutil.copy2(lab.folder / name, lab.place / name)
+    assert "1 of them not run again" in lab.run().stdout
+    assert lab.runs == 1
+
+
+def _confines() -> bool:
+    """Does this kernel have Landlock that allows renaming?"""
+    version: int = ctypes.CDLL(None).syscall(444, None, 0, 1)
+    return version >= 2
+
+
+@pytest.mark.skipif(not _confines(), reason="this kernel has no Landlock of version 2 or later")
+def test_program_can_open_no_file_that_no_checksum_has(lab: Lab) -> None:
+    aside = Path("/var/tmp") / f"zvmlab-read-{os.getpid()}"
+    aside.write_text("1", encoding="utf-8")
+    try:
+        done = lab.run(READ=str(aside))
+        assert done.stdout.startswith("first read\n"), "READ is not in the checksum"
+        done = lab.run("--again", "--reads", "data/read", "x", READ=str(aside))
+        assert done.stdout.startswith("first no file\n")
+    finally:
+        aside.unlink()
