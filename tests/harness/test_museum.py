@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import EXIT_USAGE, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
@@ -166,6 +167,26 @@ def test_edits_are_the_sides_of_a_trial(tmp_path: Path) -> None:
         {"f.c": File(b"long a;\n\xff")},
     )
     assert both.changed == ["f.c"] and (tmp_path / "f.c").read_bytes() == b"int a;\n\xff"
+
+
+@pytest.mark.parametrize("text", ["int a;\nint b;\n", "long a;\n"])
+def test_edit_that_does_not_fit_names_its_bug(tmp_path: Path, text: str) -> None:
+    (tmp_path / "f.c").write_text(text, encoding="ascii")
+    bug = dataclasses.replace(BUG, edits=(PatternEdit("f.c", "int", "long"),))
+    sentence = f"one-bug: the edit of f.c fits in {text.count('int')} places instead of 1"
+    with pytest.raises(UsageError, match=sentence):
+        applied(tmp_path, bug)
+
+
+@pytest.mark.parametrize("series", ["6.12", "7.2"])
+def test_each_edit_fits(series: str) -> None:
+    """In Debian's source, if the cache has it: `zvmlab fetch source:SERIES`."""
+    trees = sorted(cache_root().glob(f"linux-tree-{series}-*/linux"))
+    if not trees:
+        pytest.skip(f"the cache has no source of Linux {series}")
+    for bug in load(default_table()):
+        both = applied(trees[-1], bug)
+        assert both.base != both.patched, bug.id
 
 
 BUG = Bug(

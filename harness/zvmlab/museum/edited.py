@@ -56,9 +56,13 @@ def edited(kernel: str, bug: Bug, seconds: float, progress: Progress) -> Iterato
 
 
 def applied(tree: Path, bug: Bug) -> Applied:
-    """The files that the bug's edits change, without and with them."""
+    """The files that the bug's edits change, without and with them; UsageError names the bug."""
     base, patched = {}, {}
-    for name, text in edited_texts(tree, bug.edits).items():
+    try:
+        texts = edited_texts(tree, bug.edits)
+    except UsageError as error:
+        raise UsageError(f"{bug.id}: {error}") from None
+    for name, text in texts.items():
         base[name] = tree_file(tree, name)
         patched[name] = File(text.encode("utf-8", "surrogateescape"))
     return Applied(base, patched, {})
