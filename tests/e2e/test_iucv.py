@@ -79,3 +79,15 @@ def test_every_call_of_the_kernel(guest: Guest, built_module: Callable[..., Path
         f"connect to another system {NOT_LOGGED_ON}, local 0",
         "sever 0",
     ]
+
+
+@pytest.mark.zvmlab(command_line="hvc_iucv=3", busybox=True)
+def test_devices_have_the_names_that_drivers_give_them(guest: Guest) -> None:
+    """A number and a text in a name are those of the device, as udev's rules take them."""
+    for module in ("vmlogrdr", "smsgiucv_app"):
+        assert guest.agent.modprobe(module).errno == 0
+    listing = guest.agent.run(["/bin/busybox", "ls", "/sys/bus/iucv/devices"]).check().stdout
+    terminals = [f"hvc_iucv{number}" for number in range(3)]
+    assert listing.decode().split() == sorted(
+        ["account", "logrec", "symptom", "smsgiucv_app", *terminals]
+    )
