@@ -10,13 +10,16 @@ to: what differs is a new file.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from zvmlab.verdict.applied import File, Files
 
 # What guests' kernels are not built from, as builder.tree_state has it.
 _OUTSIDE = frozenset({".git", "Documentation", "LICENSES"})
-_OURS = "arch/s390"
+_ARCH, _OURS = "arch/", "arch/s390/"
+# Of other architectures, all builds read the options, and compare tables of system calls.
+_SHARED = re.compile(r"Kconfig.*|.*\.tbl")
 
 
 def overlay(folder: Path, tree: Path, files: Files) -> None:
@@ -25,19 +28,32 @@ def overlay(folder: Path, tree: Path, files: Files) -> None:
     waiting = [""]
     while waiting:
         inner = waiting.pop()
-        os.makedirs(os.path.join(made, inner), exist_ok=True)
+        links = []
         with os.scandir(os.path.join(source, inner)) as found:
             for entry in found:
                 name = f"{inner}/{entry.name}" if inner else entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    other = inner == "arch" and name != _OURS
-                    if not (other or name in _OUTSIDE):
+                    if name not in _OUTSIDE:
                         waiting.append(name)
-                elif name not in files:
-                    _link(entry, os.path.join(made, name))
+                elif name not in files and _is_read(name):
+                    links.append((entry, os.path.join(made, name)))
+        if links or not _is_other(f"{inner}/"):
+            os.makedirs(os.path.join(made, inner), exist_ok=True)
+        for entry, to in links:
+            _link(entry, to)
     for name, file in files.items():
         if file is not None:
             _write(folder / name, file)
+
+
+def _is_other(name: str) -> bool:
+    """Is that a path within another architecture?"""
+    return name.startswith(_ARCH) and name.count("/") > 1 and not name.startswith(_OURS)
+
+
+def _is_read(name: str) -> bool:
+    """May a build of a guest's kernel read this file of the tree?"""
+    return not _is_other(name) or _SHARED.fullmatch(name.rpartition("/")[2]) is not None
 
 
 def _link(entry: os.DirEntry[str], to: str) -> None:
