@@ -112,8 +112,8 @@ TEST(commands)
 	ck_guest("Q COMM RECORDING", 0, "RECORDING IBMCLASS=NONE\n");
 	ck_guest("COMMANDS", 0, "QUERY        TERMINAL     SET          DEFINE       PURGE        "
 				"ORDER        \nCHANGE       TRANSFER     SPOOL        CLOSE        TAG          "
-				"LINK         \nMESSAGE      MSG          SMSG         SYSTEM       CPU          "
-				"XAUTOLOG     \nLOGOFF       COMMANDS     \n");
+				"LINK         \nDETACH       INDICATE     MESSAGE      MSG          SMSG         "
+				"SYSTEM       \nCPU          XAUTOLOG     LOGOFF       COMMANDS     \n");
 }
 
 TEST(acnt)
