@@ -73,7 +73,7 @@ static struct cp_system *make_system(const struct cp_config *config,
 struct cp_system *cp_system_create(const struct cp_config *config,
 				   const struct cp_system_host *host, char *err, size_t errlen)
 {
-	assert(host->tod && host->set_timer);
+	assert(host->tod && host->set_timer && !host->in_directory == !host->start);
 	return make_system(config, host, err, errlen);
 }
 

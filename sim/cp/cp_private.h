@@ -64,6 +64,7 @@ struct cp_system {
 	struct iucv_user *msg;	/**< the *MSG service */
 	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
 	struct spool *spool;	/**< files of users */
+	struct cpcmd_file *filed;	/**< who has filed segments: CP_MAX_SEGMENTS of them */
 	struct fault *fault;
 };
 
@@ -172,6 +173,10 @@ void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod);
 /** The same for what machines share, in their time. */
 void cp_set_system_timer(struct cp *cp, uint64_t tod);
 
+/** The system's host's in_directory and start, traced; false without. */
+bool cp_in_directory(struct cp *cp, const char *userid);
+bool cp_start(struct cp *cp, const char *userid);
+
 /** Whichever CPU may take an interruption of zvmlab/external.h looks for one. */
 void cp_external_kick(struct cp *cp);
 
@@ -260,8 +265,8 @@ enum cp_access storage_overlay(const struct cp *cp, uint64_t addr);
 /** Last byte of the overlay; 0 if it is empty. */
 uint64_t storage_overlay_last(const struct cp *cp);
 
-/* msg.c for commands: MSG, SMSG and MSGNOH to a user; 0 or CP's message number. */
-enum msg_kind { MSG_PLAIN, MSG_SPECIAL, MSG_NO_HEADER };
+/* msg.c for commands: MSG, SMSG, MSGNOH and WARNING to a user; 0 or CP's message number. */
+enum msg_kind { MSG_PLAIN, MSG_SPECIAL, MSG_NO_HEADER, MSG_WARNING };
 int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 	     enum msg_kind kind);
 /** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */

@@ -38,6 +38,30 @@ void cp_set_system_timer(struct cp *cp, uint64_t tod)
 	host->set_timer(host->opaque, tod);
 }
 
+/* The answers are inputs: a replay has them from the trace. */
+bool cp_in_directory(struct cp *cp, const char *userid)
+{
+	const struct cp_system_host *host = &cp->system->host;
+	bool found;
+
+	if (!host->in_directory)
+		return false;
+	found = host->in_directory(host->opaque, userid);
+	trace_number(cp, "in_directory", found);
+	return found;
+}
+
+bool cp_start(struct cp *cp, const char *userid)
+{
+	const struct cp_system_host *host = &cp->system->host;
+	bool started;
+
+	assert(host->start);
+	started = host->start(host->opaque, userid);
+	trace_number(cp, "started", started);
+	return started;
+}
+
 const struct cp_config *cp_config_of(const struct cp *cp)
 {
 	return &cp->config;

@@ -146,16 +146,16 @@ static void put_cpus(const struct cp *cp, unsigned int cpu, uint8_t *sysib)
 	(void)cpu;
 	put_be32(sysib + CPUS_SECONDARY, cp->config.machine.capability);
 	put_be32(sysib + CPUS_CAPABILITY, cp->config.machine.capability);
-	put_be16(sysib + CPUS_TOTAL, (uint16_t)cp->config.cpus);
-	put_be16(sysib + CPUS_CONFIGURED, (uint16_t)cp->config.cpus);
-	for (unsigned int n = 2; n <= cp->config.cpus; n++, factor -= factor / FACTOR_LOSS)
+	put_be16(sysib + CPUS_TOTAL, (uint16_t)cp->system->config.cpus);
+	put_be16(sysib + CPUS_CONFIGURED, (uint16_t)cp->system->config.cpus);
+	for (unsigned int n = 2; n <= cp->system->config.cpus; n++, factor -= factor / FACTOR_LOSS)
 		put_be16(sysib + CPUS_FACTORS + 2 * (n - 2), (uint16_t)factor);
 }
 
 static void put_partition(const struct cp *cp, unsigned int cpu, uint8_t *sysib)
 {
 	const struct cp_machine *machine = &cp->config.machine;
-	const uint16_t cpus = (uint16_t)cp->config.cpus;
+	const uint16_t cpus = (uint16_t)cp->system->config.cpus;
 
 	(void)cpu;
 	put_be16(sysib + PARTITION_NUMBER, machine->partition);

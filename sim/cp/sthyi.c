@@ -95,7 +95,7 @@ static void put_machine(const struct cp *cp, uint8_t *to)
 	to[MACHINE_VALID] = MACHINE_VALID_COUNTS | MACHINE_VALID_ID | MACHINE_VALID_ZIIPS;
 	/* The one partition has all CPUs of the machine. */
 	put_be16(to + (machine->dedicated ? MACHINE_DEDICATED : MACHINE_SHARED),
-		 (uint16_t)cp->config.cpus);
+		 (uint16_t)cp->system->config.cpus);
 	text_field(to + MACHINE_TYPE, machine->type, 4);
 	text_field(to + MACHINE_MANUFACTURER, machine->manufacturer, 16);
 	text_field(to + MACHINE_SEQUENCE, machine->sequence, 16);
@@ -111,7 +111,7 @@ static void put_partition(const struct cp *cp, uint8_t *to)
 			      PARTITION_VALID_GROUP | PARTITION_VALID_ZIIPS;
 	put_be16(to + PARTITION_NUMBER, machine->partition);
 	put_be16(to + (machine->dedicated ? PARTITION_DEDICATED : PARTITION_SHARED),
-		 (uint16_t)cp->config.cpus);
+		 (uint16_t)cp->system->config.cpus);
 	text_field(to + PARTITION_NAME, machine->partition_name, 8);
 }
 
@@ -122,7 +122,7 @@ static void put_hypervisor(const struct cp *cp, uint8_t *to)
 	ebcdic_name(to + HYPERVISOR_SYSTEM, CP_SYSTEM_ID);
 	ebcdic_name(to + HYPERVISOR_CLUSTER, "");
 	/* However the partition has its CPUs, CP's guests share them. */
-	put_be16(to + HYPERVISOR_SHARED, (uint16_t)cp->config.cpus);
+	put_be16(to + HYPERVISOR_SHARED, (uint16_t)cp->system->config.cpus);
 	to[HYPERVISOR_INSTALLED] = CODES_INSTALLED;
 	to[HYPERVISOR_AUTHORIZED] = CODES_AUTHORIZED;
 }

@@ -12,8 +12,10 @@ _FUNCTION = re.compile(r"^(?:\w[\w\s*]*?[\s*])?(\w+)\([^;]*$")
 
 MADE_ONCE = {
     # A system, its machines, its parts, and what they have from the beginning.
-    *("make_system", "log_on", "cp_config_copy", "cpcmd_init", "fault_init", "guests_init"),
+    *("make_system", "log_on", "cp_config_copy", "cpcmd_init", "cpcmd_init_system"),
     *(
+        "fault_init",
+        "guests_init",
         "hmc_init",
         "iucv_init_system",
         "machine_new",

@@ -153,6 +153,26 @@ static void clock_set_timer(void *opaque, uint64_t tod)
 	((struct fx_clock *)opaque)->timer = tod;
 }
 
+static bool in_directory(void *opaque, const char *userid)
+{
+	char name[CP_NAME_LEN + 3];
+
+	ck_assert_uint_le(strlen(userid), CP_NAME_LEN);
+	snprintf(name, sizeof(name), " %s ", userid);
+	return strstr(((struct fx_clock *)opaque)->directory, name) != NULL;
+}
+
+static bool start(void *opaque, const char *userid)
+{
+	struct fx_clock *clock = opaque;
+
+	ck_assert(in_directory(opaque, userid));
+	if (clock->busy)
+		return false;
+	snprintf(clock->started, sizeof(clock->started), "%s", userid);
+	return true;
+}
+
 static void fx_storage_changed(void *opaque)
 {
 	((struct fixture *)opaque)->storage_changes++;
@@ -279,6 +299,7 @@ void fx_system(const char *const *options)
 {
 	const struct cp_system_host host = {
 		.opaque = &fx_clock, .tod = clock_tod, .set_timer = clock_set_timer,
+		.in_directory = in_directory, .start = start,
 	};
 	char err[256];
 

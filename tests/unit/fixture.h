@@ -72,6 +72,9 @@ struct fx_clock {
 	struct cp_system *system;
 	uint64_t tod;
 	uint64_t timer;			/* last set_timer */
+	char directory[64];		/* user IDs, each between blanks */
+	bool busy;			/* the last machines have not ended */
+	char started[CP_NAME_LEN + 1];	/* the last that has been started */
 };
 extern struct fx_clock fx_clock;
 

@@ -56,7 +56,6 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 	struct cpcmd *command = cp->command;
 
 	state_tag(state, "CCMD");
-	state_u64(state, &cp->system->ipl_tod);
 	state_u64(state, &cp->logon_tod);
 	state_bool(state, &command->run);
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
@@ -64,13 +63,34 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 	state_require(state, cpcmd_terminal_valid(command));
 	if (state->failed)
 		cpcmd_terminal_init(command);
+}
+
+static void cpcmd_state_system(struct cp *cp, struct state *state)
+{
+	state_tag(state, "CSYS");
+	state_u64(state, &cp->system->ipl_tod);
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		struct cpcmd_file *file = &command->file[i];
+		struct cpcmd_file *file = &cp->system->filed[i];
 
 		state_u16(state, &file->id);
 		state_u64(state, &file->tod);
 		state_name(state, file->origin);
 	}
+}
+
+static int cpcmd_init_system(struct cp_system *system, char *err, size_t errlen)
+{
+	system->filed = calloc(CP_MAX_SEGMENTS, sizeof(*system->filed));
+	if (system->filed)
+		return 0;
+	snprintf(err, errlen, "not enough memory for the files of segments");
+	return -1;
+}
+
+static void cpcmd_fini_system(struct cp_system *system)
+{
+	free(system->filed);
+	system->filed = NULL;
 }
 
 /* The lines of @text, which has no NUL but the one at its end. */
@@ -169,8 +189,11 @@ const struct cpcmd_response *cpcmd_run_peer(struct cp *cp, const char *userid,
 }
 
 const struct cp_part cpcmd_part = {
+	.init_system = cpcmd_init_system,
+	.fini_system = cpcmd_fini_system,
 	.init = cpcmd_init,
 	.fini = cpcmd_fini,
 	.reset = cpcmd_reset,
+	.state_system = cpcmd_state_system,
 	.state = cpcmd_state,
 };

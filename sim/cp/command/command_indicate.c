@@ -33,12 +33,12 @@ static void show_processors(struct cp *cp)
 {
 	char line[80] = "";
 
-	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < cp->system->config.cpus; cpu++) {
 		const size_t at = strlen(line);
 
 		snprintf(line + at, sizeof(line) - at, "%sPROC %04X-000%% CP   HZ",
 			 at ? "     " : "", cpu);
-		if (cpu % 2 == 0 && cpu + 1 < cp->config.cpus)
+		if (cpu % 2 == 0 && cpu + 1 < cp->system->config.cpus)
 			continue;
 		cpcmd_line(cp, "%s", line);
 		line[0] = '\0';
@@ -56,7 +56,7 @@ int cpcmd_indicate_load(struct cpcmd_args *args)
 	if (rc != 0)
 		return rc;
 	guests_all(cp, count_user, &users);
-	cpcmd_line(cp, "AVGPROC-000%% %02u", cp->config.cpus);
+	cpcmd_line(cp, "AVGPROC-000%% %02u", cp->system->config.cpus);
 	cpcmd_line(cp, "MDC READS-000000/SEC WRITES-000000/SEC HIT RATIO-000%%");
 	cpcmd_line(cp, "PAGING-0/SEC");
 	cpcmd_line(cp, "Q0-00000(00000)                           DORMANT-%05u",

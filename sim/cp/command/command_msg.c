@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MESSAGE, MSGNOH, SMSG and the users that they can reach: QUERY NAMES, QUERY USERS. */
+/* MESSAGE, MSGNOH, SMSG, WARNING and the users that they can reach: QUERY NAMES, QUERY USERS. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +44,11 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 int cpcmd_msg(struct cpcmd_args *args)
 {
 	return send(args, "MSG", MSG_PLAIN);
+}
+
+int cpcmd_warning(struct cpcmd_args *args)
+{
+	return send(args, "WNG", MSG_WARNING);
 }
 
 int cpcmd_msgnoh(struct cpcmd_args *args)

@@ -45,7 +45,6 @@ struct cpcmd {
 	bool truncated;			/**< a line found no room: no later one is stored */
 	bool run;			/**< SET RUN */
 	uint16_t term[TERM_SETTINGS];
-	struct cpcmd_file file[CP_MAX_SEGMENTS];
 };
 
 struct cpcmd_word;

@@ -60,14 +60,14 @@ int cpcmd_query_frames(struct cpcmd_args *args)
 	return 0;
 }
 
-/* STSI gives the real machine as many CPUs as the virtual one. */
+/* As many as STSI gives the real machine. */
 int cpcmd_query_processors(struct cpcmd_args *args)
 {
 	const int rc = cpcmd_end(args, MODULE);
 
 	if (rc != 0)
 		return rc;
-	for (unsigned int cpu = 0; cpu < args->cp->config.cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < args->cp->system->config.cpus; cpu++)
 		cpcmd_line(args->cp, "PROCESSOR %02X %s CP", cpu,
 			   cpu == 0 ? "MASTER" : "ALTERNATE");
 	return 0;

@@ -28,15 +28,15 @@ const struct cpcmd_file *cpcmd_file(const struct cp *cp, uint16_t fileid)
 {
 	assert(fileid != 0);
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		if (cp->command->file[i].id == fileid)
-			return &cp->command->file[i];
+		if (cp->system->filed[i].id == fileid)
+			return &cp->system->filed[i];
 	}
 	return NULL;
 }
 
 void cpcmd_file_stamp(struct cpcmd_args *args, uint16_t fileid)
 {
-	struct cpcmd_file *file = args->cp->command->file, *entry = NULL;
+	struct cpcmd_file *file = args->cp->system->filed, *entry = NULL;
 
 	assert(fileid != 0);
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)

@@ -70,7 +70,10 @@ static int check_options(struct cpcmd_args *args)
 	return 0;
 }
 
-/* Of the users who are not logged on, the directory has those that a test described. */
+/*
+ * Of the users who are not logged on, the directory has those that a test described, and those of
+ * whom the system's host can start a machine.
+ */
 int cpcmd_xautolog(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
@@ -83,11 +86,14 @@ int cpcmd_xautolog(struct cpcmd_args *args)
 	if (parts_logged_on(args->cp, name))
 		return cpcmd_message(args->cp, "AUT", CPCMD_LOGGED_ON, 'E', "%s already logged on",
 				     name);
-	if (guests_in_directory(args->cp, name)) {
+	if (guests_logged_off(args->cp, name))
 		guests_log_on(args->cp, name);
-		cpcmd_line(args->cp, "Command accepted");
-		return 0;
-	}
-	return cpcmd_message(args->cp, "AUT", CPCMD_NOT_IN_DIRECTORY, 'E', "%s not in CP directory",
-			     name);
+	else if (!cp_in_directory(args->cp, name))
+		return cpcmd_message(args->cp, "AUT", CPCMD_NOT_IN_DIRECTORY, 'E',
+				     "%s not in CP directory", name);
+	else if (!cp_start(args->cp, name))
+		return cpcmd_message(args->cp, "AUT", CPCMD_LOGOFF_PENDING, 'E',
+				     "LOGOFF/FORCE pending for user %s", name);
+	cpcmd_line(args->cp, "Command accepted");
+	return 0;
 }

@@ -81,12 +81,12 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 		diag_set(insn, r3, action.kind == FAULT_RC ? action.value : 0);
 		return cp_done();
 	}
-	put_be16(page + INFO_CPUS, (uint16_t)cpus);
+	put_be16(page + INFO_CPUS, (uint16_t)cp->system->config.cpus);
 	put_be16(page + INFO_THIS, THIS_PARTITION);
 	put_be64(page + INFO_TOD, cp_tod(cp));
 	end = put_partition(page + INFO_SIZE, THIS_PARTITION, cp->config.userid, cpus,
 			    clock_connected(cp));
-	end = put_partition(end, 0, "PHYSICAL", cpus, 0);
+	end = put_partition(end, 0, "PHYSICAL", cp->system->config.cpus, 0);
 	assert(end > page && (size_t)(end - page) <= sizeof(page));
 	pgm = storage_write(cp, (int)insn->cpu, addr, page, (size_t)(end - page));
 	if (pgm != 0)

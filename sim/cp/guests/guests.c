@@ -33,6 +33,14 @@ struct guests {
 	struct described guest[GUESTS_MAX];	/* as they came */
 };
 
+static void forget(struct cp *cp, struct described *guest)
+{
+	const struct described *end = cp->system->guests->guest + cp->system->guests->count;
+
+	memmove(guest, guest + 1, (size_t)(end - guest - 1) * sizeof(*guest));
+	cp->system->guests->count--;
+}
+
 static struct described *find(const struct cp *cp, const char *name)
 {
 	for (uint32_t i = 0; i < cp->system->guests->count; i++)
@@ -48,9 +56,16 @@ bool guests_described(const struct cp *cp, const char *name)
 	return guest && !guest->off;
 }
 
+bool guests_logged_off(const struct cp *cp, const char *name)
+{
+	const struct described *guest = find(cp, name);
+
+	return guest && guest->off;
+}
+
 bool guests_in_directory(struct cp *cp, const char *name)
 {
-	return find(cp, name) || parts_logged_on(cp, name);
+	return find(cp, name) || parts_logged_on(cp, name) || cp_in_directory(cp, name);
 }
 
 void guests_log_on(struct cp *cp, const char *name)
@@ -61,6 +76,24 @@ void guests_log_on(struct cp *cp, const char *name)
 	guest->off = false;
 	guest->since = cp_system_tod(cp);
 	parts_logon(cp, name);
+}
+
+void guests_log_off(struct cp *cp, const char *name)
+{
+	struct described *guest = find(cp, name);
+
+	assert(guest && !guest->off && (cp->system->recording || !cp->host.trace));
+	parts_logoff(cp, name);
+	guest->off = true;
+}
+
+/* A real one takes the place of one that is described. */
+static void guests_logon(struct cp *cp, const char *userid)
+{
+	struct described *guest = find(cp, userid);
+
+	if (guest && cp_machine_of(cp->system, userid))
+		forget(cp, guest);
 }
 
 const char *guests_name(const struct cp *cp, unsigned int index)
@@ -87,8 +120,10 @@ static bool may_be_described(const struct cp *cp, const struct guest_description
 		snprintf(err, errlen, "\"%.32s\" cannot be a user ID", d->name);
 		return false;
 	}
-	if (strcmp(name, cp->config.userid) == 0) {
-		snprintf(err, errlen, "%s is the guest itself, of which CP says what is true", name);
+	if (cp_machine_of(cp->system, name)) {
+		snprintf(err, errlen, strcmp(name, cp->config.userid) == 0 ?
+			 "%s is the guest itself, of which CP says what is true" :
+			 "%s is another guest, of which CP says what is true", name);
 		return false;
 	}
 	if (cp_is_agent(name)) {
@@ -112,8 +147,8 @@ static struct guest_data data_of(const struct cp *cp, const struct guest_descrip
 	struct guest_data data = {
 		.cpu_us = d->cpu_us, .online_us = d->online_us, .storage_min = d->storage_min,
 		.storage_max = d->storage_max, .storage_share = d->storage_share,
-		.storage_used = d->storage_used, .physical = cp->config.cpus,
-		.logical = cp->config.cpus, .cpus = d->cpus, .operating = d->operating,
+		.storage_used = d->storage_used, .physical = cp->system->config.cpus,
+		.logical = cp->system->config.cpus, .cpus = d->cpus, .operating = d->operating,
 		.share_max = d->share_max, .share = d->share, .capped = d->capped,
 		.dedicated = d->dedicated,
 		.sample = { d->cpu_use, d->cpu_delay, d->page_wait, d->idle, d->other },
@@ -154,19 +189,17 @@ int guests_describe(struct cp *cp, const struct guest_description *d, char *err,
 
 bool guests_forget(struct cp *cp, const char *name)
 {
-	struct described *guest = find(cp, name), *end;
+	struct described *guest = find(cp, name);
 
 	if (!guest)
 		return false;
 	TRACE_INPUT(cp, guest_forget, .user = name);
-	end = cp->system->guests->guest + cp->system->guests->count;
-	memmove(guest, guest + 1, (size_t)(end - guest - 1) * sizeof(*guest));
-	cp->system->guests->count--;
+	forget(cp, guest);
 	trace_end(cp);
 	return true;
 }
 
-/* The core has one clock; a guest that is always running uses all of it. */
+/* The core does not know when a CPU waits: a guest that is logged on is always running. */
 static void own_data(struct cp *cp, struct guest_data *data)
 {
 	const uint64_t kib = storage_size(cp) / 1024;
@@ -192,13 +225,14 @@ static void described_data(struct cp *cp, const struct described *guest, struct 
 void guests_data(struct cp *cp, const char *name, struct guest_data *data)
 {
 	const struct described *guest = find(cp, name);
+	struct cp *machine = cp_machine_of(cp->system, name);
 
 	*data = (struct guest_data){
-		.physical = cp->config.cpus, .logical = cp->config.cpus,
+		.physical = cp->system->config.cpus, .logical = cp->system->config.cpus,
 	};
 	snprintf(data->name, sizeof(data->name), "%s", name);
-	if (strcmp(name, cp->config.userid) == 0)
-		own_data(cp, data);
+	if (machine)
+		own_data(machine, data);
 	else if (guest && !guest->off)
 		described_data(cp, guest, data);
 }
@@ -206,14 +240,17 @@ void guests_data(struct cp *cp, const char *name, struct guest_data *data)
 void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), void *opaque)
 {
 	bool operator_seen = guests_described(cp, CP_OPERATOR_ID) ||
-			     strcmp(cp->config.userid, CP_OPERATOR_ID) == 0;
+			     cp_machine_of(cp->system, CP_OPERATOR_ID);
 	const struct iucv_user *user;
 
 	each(opaque, cp->config.userid);
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		if (cp->system->machine[i] != cp)
+			each(opaque, cp->system->machine[i]->config.userid);
 	for (unsigned int i = 0; (user = iucv_user_at(cp, i)) != NULL; i++) {
 		const char *name = iucv_user_name(user);
 
-		if (iucv_user_is_service(user) || strcmp(name, cp->config.userid) == 0 ||
+		if (iucv_user_is_service(user) || cp_machine_of(cp->system, name) ||
 		    cp_is_agent(name) || guests_described(cp, name))
 			continue;
 		each(opaque, name);
@@ -288,6 +325,7 @@ static void guests_state(struct cp *cp, struct state *s)
 
 const struct cp_part guests_part = {
 	.logged_on = guests_described,
+	.logon = guests_logon,
 	.init_system = guests_init,
 	.fini_system = guests_fini,
 	.state_system = guests_state,

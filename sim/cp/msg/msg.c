@@ -272,6 +272,9 @@ unsigned int msg_smsg(const struct cp *cp)
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
 		       enum msg_kind kind)
 {
+	static const char *const names[] = {
+		[MSG_PLAIN] = "MSG", [MSG_SPECIAL] = "SMSG", [MSG_WARNING] = "WNG",
+	};
 	const struct clock_time t = clock_time(cp_system_tod(cp));
 	char line[MSG_MAX_TEXT + 64];
 
@@ -279,7 +282,7 @@ static void to_console(struct cp *cp, const char *from, const char *to, const ch
 		snprintf(line, sizeof(line), "%s", text);
 	else
 		snprintf(line, sizeof(line), "%02u:%02u:%02u  * %s FROM %-8s: %s", t.hour,
-			 t.minute, t.second, kind == MSG_SPECIAL ? "SMSG" : "MSG", from, text);
+			 t.minute, t.second, names[kind], from, text);
 	text_printable(line, strlen(line));
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = to, .text = line });
 }

@@ -62,19 +62,26 @@ bool guests_forget(struct cp *cp, const char *name);
 
 /** Has a guest of that name been described, and is it logged on? */
 bool guests_described(const struct cp *cp, const char *name);
-/** Is there an entry of the user directory: of a user who is logged on, or has been described? */
+/** … and is it logged off? */
+bool guests_logged_off(const struct cp *cp, const char *name);
+/**
+ * Is there an entry of the user directory: of a user who is logged on, or has been described, or of
+ * whom the system's host says so?
+ */
 bool guests_in_directory(struct cp *cp, const char *name);
 /** Log a described user on that is not; in a record of the trace. */
 void guests_log_on(struct cp *cp, const char *name);
+/** Log a described user off that is logged on; in a record of the trace. */
+void guests_log_off(struct cp *cp, const char *name);
 /** Name of the @index-th, NULL past the last. */
 const char *guests_name(const struct cp *cp, unsigned int index);
 
 /**
- * What CP says of a user that is logged on, at present: of the guest itself, of those that are
- * described, and of users without a virtual machine, whose values are zero.
+ * What CP says of a user that is logged on, at present: of a machine, of a guest that is
+ * described, and of a user without a virtual machine, whose values are zero.
  */
 void guests_data(struct cp *cp, const char *name, struct guest_data *data);
-/** Calls @each with the name of every user that is logged on, once, the guest's first. */
+/** Calls @each with the name of every user that is logged on, once, the machines' first. */
 void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), void *opaque);
 
 #endif

@@ -120,6 +120,15 @@ struct cp_system_host {
 
 	/** Call cp_system_timer() when that clock reaches @tod; as cp_host.set_timer. */
 	void (*set_timer)(void *opaque, uint64_t tod);
+
+	/** Has the user directory an entry of that name?  NULL: of nobody who is not logged on. */
+	bool (*in_directory)(void *opaque, const char *userid);
+
+	/**
+	 * Start a machine for a user who is in the directory and not logged on; it logs on later.
+	 * Return: false if the user's last machine has not ended yet.  NULL if in_directory is.
+	 */
+	bool (*start)(void *opaque, const char *userid);
 };
 
 #endif

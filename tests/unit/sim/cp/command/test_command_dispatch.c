@@ -199,19 +199,25 @@ TEST(trace_of_reset)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"reset\""));
 }
 
+static void command_state(struct state *s)
+{
+	cpcmd_part.state_system(fx.cp, s);
+	cpcmd_part.state(fx.cp, s);
+}
+
 TEST(state)
 {
 	struct state s = { .loading = false };
 
 	ck_operator("TERM HOLD OFF LINESIZE 132\nSET RUN ON\nDEFSEG A 700-7FF SR", 0,
 		    "HCPNSD440I Saved segment A was successfully defined in fileid 0002.\n");
-	cpcmd_part.state(fx.cp, &s);
+	command_state(&s);
 	run_as(CPCMD_OPERATOR, "TERM HOLD ON\nSET RUN OFF", 0);
 	fx.cp->system->ipl_tod = 0;
-	memset(fx.cp->command->file, 0, sizeof(fx.cp->command->file));
+	memset(fx.cp->system->filed, 0, CP_MAX_SEGMENTS * sizeof(*fx.cp->system->filed));
 	s.loading = true;
 	s.pos = 0;
-	cpcmd_part.state(fx.cp, &s);
+	command_state(&s);
 	ck_assert(!s.failed);
 	ck_assert_uint_eq(s.pos, s.len);
 	ck_assert_uint_eq(fx.cp->system->ipl_tod, fx.tod);
@@ -230,26 +236,27 @@ TEST_LOOP(state_damaged, 0, 6)
 		{ TERM_LINESIZE, 256 }, { TERM_LINEND, ' ' }, { TERM_ESCAPE, 0x7f },
 	};
 	struct state s = { .loading = false };
-	size_t at, origin;
+	/* Of the system: tag 4, IPL TOD 8, files: id 2, TOD 8, origin 9. */
+	const size_t origin = 4 + 8 + 2 + 8;
+	/* Of the machine: tag 4, log-on TOD 8, RUN 1, settings of 2 bytes. */
+	const size_t settings = 4 + 8 + CP_MAX_SEGMENTS * 19 + 4 + 8 + 1;
+	const size_t at = settings + 2 * (size_t)bad[_i].setting;
 
-	cpcmd_part.state(fx.cp, &s);
-	/* tag 4, IPL TOD 8, RUN 1, settings of 2 bytes, then files: id 2, TOD 8, origin */
-	at = 4 + 8 + 1 + 2 * (size_t)bad[_i].setting;
-	origin = 4 + 8 + 1 + 2 * TERM_SETTINGS + 2 + 8;
+	command_state(&s);
 	s.loading = true;
 	put_be16(s.data + at, bad[_i].value);
 	s.pos = 0;
-	cpcmd_part.state(fx.cp, &s);
+	command_state(&s);
 	ck_assert(s.failed);
 	run_as(CPCMD_GUEST, "Q TERM", 0);
 	put_be16(s.data + at, 0);
-	put_be16(s.data + 4 + 8 + 1 + 2 * TERM_LINESIZE, 80);
+	put_be16(s.data + settings + 2 * TERM_LINESIZE, 80);
 	s.data[origin + CP_NAME_LEN] = 'X';
 	s.pos = 0;
 	s.failed = false;
-	cpcmd_part.state(fx.cp, &s);
+	command_state(&s);
 	ck_assert(s.failed);
-	ck_assert_uint_eq(fx.cp->command->file[0].origin[CP_NAME_LEN], 0);
+	ck_assert_uint_eq(fx.cp->system->filed[0].origin[CP_NAME_LEN], 0);
 	free(s.data);
 }
 
