@@ -2,7 +2,9 @@
 /*
  * How many message round trips a second the core makes: a service sends eight
  * bytes in the parameter list, the guest takes the interruption and replies by
- * B2F0 in the same form, the service is told.  One JSON line per measurement.
+ * B2F0 in the same form, the service is told.  Or, between two machines of one
+ * system: SEND of 100 bytes, interruption, RECEIVE, REPLY, interruption.  One
+ * JSON line per measurement.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +23,8 @@
 #define BUFFER 0x2400u
 #define BATCH 65536u
 #define SERVICE "*BENCH"
+#define DATA 0x3000u
+#define LENGTH 100u
 
 struct bench {
 	struct cp *cp;
@@ -237,6 +241,125 @@ static void run(uint32_t paths, double seconds)
 	free(b.storage);
 }
 
+static struct cp *log_on(struct cp_system *system, struct bench *b, const char *userid)
+{
+	const struct cp_host host = {
+		.opaque = b, .map = host_map, .dirty = host_dirty, .tod = host_tod,
+		.kick = host_kick, .set_timer = host_set_timer,
+		.storage_changed = host_storage_changed,
+	};
+	struct cp_config config;
+	char err[256];
+
+	configure(&config);
+	if (cp_config_set(&config, "directory", "IUCV ANY", err, sizeof(err)) != 0 ||
+	    cp_config_set(&config, "userid", userid, err, sizeof(err)) != 0)
+		fail(err);
+	b->storage = calloc(1, STORAGE);
+	b->path = calloc(1, sizeof(*b->path));
+	if (!b->storage || !b->path)
+		fail("not enough memory");
+	b->cp = cp_create(system, &config, &host, err, sizeof(err));
+	if (!b->cp)
+		fail(err);
+	cp_config_fini(&config);
+	guest_start(b);
+	return b->cp;
+}
+
+static void take(struct bench *b)
+{
+	if (!cp_interrupt_pending(b->cp, 0) || !cp_interrupt_take(b->cp, 0))
+		fail("no interruption between two machines");
+}
+
+/* RECEIVE or REPLY of the message whose interruption was the last. */
+static void answer(struct bench *b, enum iucv_function function)
+{
+	uint8_t *parm = b->storage + PARM;
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	memcpy(parm, b->storage + BUFFER, 2);
+	parm[2] = IPFGPID | IPFGMID;
+	memcpy(parm + 4, b->storage + BUFFER + 4, 8);
+	put_be32(parm + 12, DATA);
+	put_be32(parm + 16, LENGTH);
+	if (function == IUCV_REPLY)
+		parm[2] = 0;
+	instruction(b, function);
+}
+
+static void machines_trip(struct bench *from, struct bench *to)
+{
+	uint8_t *parm = from->storage + PARM;
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, from->path[0]);
+	put_be32(parm + 12, DATA);
+	put_be32(parm + 16, LENGTH);
+	put_be32(parm + 32, DATA + LENGTH);
+	put_be32(parm + 36, LENGTH);
+	instruction(from, IUCV_SEND);
+	take(to);
+	answer(to, IUCV_RECEIVE);
+	answer(to, IUCV_REPLY);
+	take(from);
+	from->replies += from->storage[BUFFER + 3] == IUCV_MSG_COMPLETE;
+}
+
+static void open_path(struct bench *from, struct bench *to)
+{
+	uint8_t *parm = from->storage + PARM;
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm + 4, 255);
+	ebcdic_name(parm + 8, "BOB");
+	instruction(from, IUCV_CONNECT);
+	from->path[0] = get_be16(parm);
+	take(to);
+	parm = to->storage + PARM;
+	memset(parm, 0, IUCV_PARM_SIZE);
+	memcpy(parm, to->storage + BUFFER, 2);
+	put_be16(parm + 4, 255);
+	instruction(to, IUCV_ACCEPT);
+	take(from);
+}
+
+static void two_machines(double seconds)
+{
+	const struct cp_system_host host = { .tod = host_tod, .set_timer = host_set_timer };
+	struct bench alice = { .replies = 0 }, bob = { .replies = 0 };
+	struct cp_config config;
+	struct cp_system *system;
+	uint64_t trips = 0, before;
+	double start, elapsed;
+	char err[256];
+
+	configure(&config);
+	system = cp_system_create(&config, &host, err, sizeof(err));
+	if (!system || !log_on(system, &alice, "ALICE") || !log_on(system, &bob, "BOB"))
+		fail("the system cannot be made");
+	open_path(&alice, &bob);
+	before = allocations;
+	start = now();
+	do {
+		for (uint32_t i = 0; i < BATCH; i++)
+			machines_trip(&alice, &bob);
+		trips += BATCH;
+		elapsed = now() - start;
+	} while (elapsed < seconds);
+	if (allocations != before || alice.replies != trips)
+		fail("replies are missing, or the core has allocated memory");
+	printf("{\"name\":\"iucv-machines\",\"per_second\":%.0f,\"trips\":%" PRIu64 "}\n",
+	       (double)trips / elapsed, trips);
+	cp_system_destroy(system);
+	cp_config_fini(&config);
+	free(alice.storage);
+	free(alice.path);
+	free(bob.storage);
+	free(bob.path);
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 2 ? strtod(argv[1], NULL) : 0;
@@ -244,12 +367,16 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc && seconds > 0; i++) {
 		unsigned long paths = strtoul(argv[i], NULL, 10);
 
+		if (strcmp(argv[i], "machines") == 0) {
+			two_machines(seconds);
+			continue;
+		}
 		if (paths == 0 || paths > CP_MAX_PATHS)
 			fail("a number of paths is 1 to 65535");
 		run((uint32_t)paths, seconds);
 	}
 	if (!(seconds > 0)) {
-		fprintf(stderr, "usage: bench_iucv SECONDS PATHS...\n");
+		fprintf(stderr, "usage: bench_iucv SECONDS PATHS|machines...\n");
 		return 2;
 	}
 	return EXIT_SUCCESS;
