@@ -8,6 +8,7 @@
 
 #include "ctl_private.h"
 #include "zvmlab/command.h"
+#include "zvmlab/kasan.h"
 #include "zvmlab/state.h"
 #include "zvmlab/storage.h"
 
@@ -117,6 +118,20 @@ json_t *ctl_storage_read(struct ctl_call *call)
 		return ctl_fail(call, "Failed", "%zu bytes at guest absolute X'%" PRIx64 "' are not "
 				"all storage of the guest", len, addr);
 	return json_pack("{s:o}", "data", data);
+}
+
+json_t *ctl_kasan_watch(struct ctl_call *call)
+{
+	const bool on = json_object_get(call->args, "offset") != NULL;
+	struct kasan_shadow shadow = { 0 };
+
+	if (on)
+		shadow.offset = (uint64_t)ctl_int(call->args, "offset");
+	if (json_object_get(call->args, "identity"))
+		shadow.identity = (uint64_t)ctl_int(call->args, "identity");
+	if (kasan_watch(call->cp, on ? &shadow : NULL))
+		return json_object();
+	return ctl_fail(call, "Failed", "this emulator cannot read the shadow of the guest's kernel");
 }
 
 json_t *ctl_state_save(struct ctl_call *call)

@@ -273,3 +273,15 @@ json_t *ctl_query_paths(struct ctl_call *call)
 			json_array_append_new(paths, path_json(&info));
 	return json_pack("{s:o, s:i}", "paths", paths, "next", (int)path);
 }
+
+json_t *ctl_query_buffers(struct ctl_call *call)
+{
+	json_t *buffers = json_array();
+	uint64_t addr;
+
+	for (unsigned int cpu = 0; cpu < cp_config_of(call->cp)->cpus; cpu++)
+		if (iucv_declared(call->cp, cpu, &addr))
+			json_array_append_new(buffers, json_pack("{s:i, s:o}", "cpu", (int)cpu,
+								 "address", ctl_json_u64(addr)));
+	return json_pack("{s:o}", "buffers", buffers);
+}

@@ -54,6 +54,11 @@ MEMBERS(hmc_data) = {
 	STRING("what", 0, U32, "held, or the function that has ended: get, put …"),
 	INT("value", 0, U63, "held: the function's code; else the status."), END,
 };
+MEMBERS(kasan_data) = {
+	STRING("call", 0, U32, "CP's, as the trace names it."),
+	STRING("access", 0, U32, "What CP did, and the shadow there and around."),
+	INT("address", 0, U63, "Its first byte; guest real."), END,
+};
 MEMBERS(disk_data) = {
 	INT("device", 0, U16, "Number of the disk."), STRING("what", 0, U32, "held or ended."),
 	INT("request", 0, U63, "Its number."), END,
@@ -93,6 +98,7 @@ const struct ctl_event_info ctl_events[] = {
 	{ "page", "The guest met a page that is out, or was told of one.", page_data },
 	{ "spool", "A file was put on a queue, or there was no room for one.", spool_data },
 	{ "hmc", "A transfer from or to the HMC's drive waits, or has ended.", hmc_data },
+	{ "kasan", "CP used storage that the guest's kernel has not got at present.", kasan_data },
 	{ "disk", "A request for blocks of a disk waits, or has ended.", disk_data },
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
 	{ "client-dropped", "Another client was dropped.", dropped_data },
@@ -122,6 +128,7 @@ static const struct {
 	[CP_EVENT_WATCHDOG] = { .name = "user", .text = "command", .value = "rc" },
 	[CP_EVENT_MACHINE] = { .name = "user", .text = "request" },
 	[CP_EVENT_HMC] = { .name = "file", .text = "what", .value = "value" },
+	[CP_EVENT_KASAN] = { .name = "call", .text = "access", .value = "address" },
 	[CP_EVENT_DISK] = { .text = "what", .path = "device", .value = "request" },
 	[CP_EVENT_FAULT] = { .name = "name", .text = "point", .value = "rule" },
 };

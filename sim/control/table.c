@@ -60,6 +60,10 @@ MEMBERS(storage_args) = {
 	INT("address", 0, U63, "Guest absolute."),
 	INT("length", 0, 1, CTL_MAX_DATA, "Bytes."), END,
 };
+MEMBERS(kasan_args) = {
+	INT("offset", OPT, U63, "CONFIG_KASAN_SHADOW_OFFSET; absent: not any more."),
+	INT("identity", OPT, U63, "Virtual address of real address 0; default 0."), END,
+};
 MEMBERS(data_returns) = { DATA("data", 0, 0, CTL_MAX_DATA, "The bytes."), END };
 MEMBERS(file_args) = { FILE_NAME("file", 0, "On the emulator's machine."), END };
 MEMBERS(save_returns) = { INT("bytes", 0, U63, "Length of the file."), END };
@@ -142,6 +146,13 @@ MEMBERS(path) = {
 MEMBERS(paths_returns) = {
 	LIST("paths", 0, path, 0, 4096, "Paths that are not free."),
 	INT("next", 0, 0, CP_MAX_PATHS, "Path to begin with for the next ones."), END,
+};
+
+MEMBERS(declared) = {
+	INT("cpu", 0, 0, CP_MAX_CPUS - 1, "Whose."), INT("address", 0, U63, "Guest real."), END,
+};
+MEMBERS(buffers_returns) = {
+	LIST("buffers", 0, declared, 0, CP_MAX_CPUS, "Of CPUs that have declared one."), END,
 };
 
 MEMBERS(arm_args) = {
@@ -571,6 +582,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "cp-command", "Give CP commands.", command_args, command_returns, ctl_cp_command },
 	{ "storage-read", "Read storage that the guest can read.", storage_args, data_returns,
 	  ctl_storage_read },
+	{ "kasan-watch", "Hold CP's accesses against the shadow of the guest's kernel.", kasan_args,
+	  NULL, ctl_kasan_watch },
 	{ "state-save", "Save the CP's state.", file_args, save_returns, ctl_state_save },
 	{ "state-load", "Load it; if that fails, nothing changes.", file_args, NULL,
 	  ctl_state_load },
@@ -583,6 +596,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_peer_command },
 	{ "query-users", "Who is logged on.", NULL, users_returns, ctl_query_users },
 	{ "query-paths", "Paths of a user.", paths_args, paths_returns, ctl_query_paths },
+	{ "query-buffers", "Interruption buffers of the guest's CPUs.", NULL, buffers_returns,
+	  ctl_query_buffers },
 	{ "fault-arm", "Arm a fault rule.", arm_args, arm_returns, ctl_fault_arm },
 	{ "fault-disarm", "Disarm one rule or all.", disarm_args, disarm_returns,
 	  ctl_fault_disarm },

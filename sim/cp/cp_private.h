@@ -17,6 +17,7 @@
 #include "zvmlab/cp.h"
 #include "zvmlab/external.h"
 #include "zvmlab/input.h"
+#include "zvmlab/kasan.h"
 #include "zvmlab/recording.h"
 #include "zvmlab/spool.h"
 #include "zvmlab/watchdog.h"
@@ -42,6 +43,13 @@ struct cp_overlay {
 	enum cp_access access;
 };
 
+/** What of the shadow is to be looked at; kasan.c. */
+struct kasan {
+	bool on;
+	struct kasan_shadow shadow;
+	uint32_t reports;	/**< so far */
+};
+
 /** What there is once, whatever virtual machines are logged on. */
 struct cp_system {
 	struct cp_config config;	/**< level, real machine and CPUs, segments, messages, seed */
@@ -55,6 +63,8 @@ struct cp_system {
 	struct cp *recording;	/**< the machine whose trace record is open, or NULL … */
 	uint64_t record_tod;	/**< … since this time of it … */
 	uint64_t record_clock;	/**< … and this of the system */
+	uint32_t calls;		/**< calls of any machine that are under way, one within the other … */
+	const char *call;	/**< … and the name of the outermost, while there is one */
 	uint64_t order;		/**< number of the last record of all traces */
 	uint64_t random;	/**< generator state, for what is no machine's */
 	struct iucv *iucv;	/**< users, paths and messages */
@@ -77,6 +87,7 @@ struct cp {
 	uint32_t overlays;
 	struct cp_overlay overlay[CP_MAX_SEGMENTS * CP_MAX_RANGES];	/**< storage.c */
 	uint64_t overlay_first, overlay_last;	/**< pages that all of them lie between */
+	struct kasan kasan;
 	bool ipled;
 	uint64_t random;	/**< generator state, advanced by cp_random() */
 	uint64_t logon_tod;	/**< of the system's clock: as cp_system.ipl_tod (clock.h) */
@@ -106,6 +117,8 @@ struct cp {
 		if ((cp)->host.trace) \
 			trace_input(cp, INPUT_##id, call, \
 				    &(const struct input_##id){ __VA_ARGS__ }); \
+		else \
+			trace_input_begin(cp, INPUT_##id, call); \
 	} while (0)
 
 /** Next number of the machine's seeded generator, which depends on no other machine. */

@@ -22,6 +22,7 @@ static const char *const event_names[CP_EVENT_KINDS] = {
 	[CP_EVENT_PAGE] = "page",
 	[CP_EVENT_SPOOL] = "spool",
 	[CP_EVENT_HMC] = "hmc",
+	[CP_EVENT_KASAN] = "kasan",
 	[CP_EVENT_DISK] = "disk",
 };
 

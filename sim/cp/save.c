@@ -19,7 +19,7 @@
 #include "zvmlab/input.h"
 
 #define MAGIC "ZVMLABCP"
-#define VERSION 6u
+#define VERSION 7u
 #define MAGIC_SIZE 8u
 #define OFFSET_VERSION 8u
 #define OFFSET_LENGTH 12u

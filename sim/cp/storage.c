@@ -11,6 +11,7 @@
 
 #include "config_parse.h"
 #include "cp_private.h"
+#include "kasan.h"
 #include "smaller.h"
 #include "zvmlab/state.h"
 #include "zvmlab/storage.h"
@@ -142,9 +143,11 @@ uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t le
 {
 	uint16_t pgm = fetch(cp, cpu, addr, to, len);
 
-	if (pgm == 0)
-		trace_access(cp, false, addr, to, len);
-	return pgm;
+	if (pgm != 0)
+		return pgm;
+	kasan_check(cp, "reads", addr, len);
+	trace_access(cp, false, addr, to, len);
+	return 0;
 }
 
 uint16_t storage_read_entry(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len)
@@ -171,9 +174,11 @@ uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, 
 		cp->host.dirty(cp->host.opaque, cpu, addr + done, part);
 		done += part;
 	}
-	if (pgm == 0)
-		trace_access(cp, true, addr, from, len);
-	return pgm;
+	if (pgm != 0)
+		return pgm;
+	kasan_check(cp, "writes", addr, len);
+	trace_access(cp, true, addr, from, len);
+	return 0;
 }
 
 uint64_t storage_size(const struct cp *cp)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "zvmlab/event.h"
+
 void cp_port_init(struct cp_port *port, const struct cp_port_words *words,
 		  uint64_t (*absolute)(int cpu, uint64_t addr))
 {
@@ -116,6 +118,10 @@ static void host_event(void *opaque, const struct cp_event *event)
 {
 	const struct cp_port *port = opaque;
 
+	/* Whoever watches the emulator's log takes it for a crash of the guest's kernel. */
+	if (event->kind == CP_EVENT_KASAN)
+		fprintf(stderr, "zvmlab-cp: KASAN: %s at real X'%" PRIx64 "' %s\n", event->name,
+			event->value, event->text);
 	ctl_event(port->ctl, event);
 }
 

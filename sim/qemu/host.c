@@ -85,6 +85,25 @@ static bool host_release(void *opaque, int cpu, uint64_t addr)
 		    0) != MAP_FAILED;
 }
 
+/* Linux has its kernel in the home space of all CPUs. */
+static bool host_home_read(void *opaque, uint64_t addr, void *to, size_t len)
+{
+	CPUS390XState *env = &S390_CPU(first_cpu)->env;
+	const struct cp_port *port = opaque;
+	target_ulong real;
+	uint64_t tec, at;
+	int flags;
+
+	/* As for LOAD REAL ADDRESS: whether DAT is on does not count. */
+	if (mmu_translate(env, addr, MMU_S390_LRA, PSW_ASC_HOME, &real, &flags, &tec) != 0)
+		return false;
+	at = mmu_real2abs(env, real) + addr % CP_PAGE_SIZE;
+	if (at > port->ram_size - len)
+		return false;
+	memcpy(to, port->ram + at, len);
+	return true;
+}
+
 static int64_t virtual_ns(void)
 {
 	uint32_t before = allow_time(true);
@@ -181,6 +200,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	cp_port_host(&s->port, host);
 	host->dirty = host_dirty;
 	host->release = host_release;
+	host->home_read = host_home_read;
 	host->tod = host_tod;
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;

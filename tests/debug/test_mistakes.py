@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from pathlib import Path
@@ -32,7 +33,10 @@ REPORTS = (
     ("use-after-free", "bug", r"BUG: KASAN: \S*use-after-free in .*\[mistakes\]"),
     ("stack", "bug", r"BUG: KASAN: stack-out-of-bounds in .*\[mistakes\]"),
 )
-CONSOLE_SECONDS = 20.0
+CONSOLE_SECONDS = 60.0
+# CP's answer to QUERY USERID, and the shadow of freed objects and of what is behind one.
+ANSWER = len("LINUX001 AT ZVMLAB\n")
+ACCESSES = (("cp-use-after-free", r"\[f[ab]\]"), ("cp-out-of-bounds", r"00 \[fc\]"))
 
 
 @pytest.fixture(scope="session")
@@ -139,3 +143,31 @@ def test_leak_is_found_or_nothing_is_said(guest: Guest, mistakes: Path) -> None:
     except ZvmlabError as error:
         assert "its kmemleak is blind: it does not report memory" in str(error)
     guest.stop()  # as above
+
+
+@pytest.mark.zvmlab(crashes=("panic", "oops"))
+@pytest.mark.parametrize(("mistake", "shadow"), ACCESSES)
+def test_access_of_cp_is_reported_with_its_shadow(
+    guest: Guest, mistakes: Path, mistake: str, shadow: str
+) -> None:
+    """The kernel's own KASAN does not see it; and nothing that CP has done before was wrong."""
+    make(guest, mistakes, "cp-in-bounds")
+    guest.agent.rmmod("mistakes").check()
+    guest.control.execute("query-monitor")
+    assert guest.control.events("kasan") == []
+    make(guest, mistakes, mistake)
+    found = guest.control.wait_event("kasan", CONSOLE_SECONDS).data
+    assert re.fullmatch(rf"writes {ANSWER} bytes, shadow .*{shadow}.*", found["access"])
+    assert found["call"] == "diag.08"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_access_of_cp_is_a_crash(guest: Guest, mistakes: Path, again: bool) -> None:
+    """Also in a guest that has been put back."""
+    if again:
+        guest.put_back()
+    with contextlib.suppress(GuestPanic):
+        make(guest, mistakes, "cp-use-after-free")
+    found = guest.expect_crash("kasan-cp", seconds=CONSOLE_SECONDS)
+    assert re.match(rf"diag\.08 at real X'[0-9a-f]+' writes {ANSWER} bytes, shadow ", found.line)
+    assert "CP was given storage that the guest's kernel has not got" in str(found)

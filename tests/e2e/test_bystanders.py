@@ -62,9 +62,11 @@ def test_path_that_a_step_names_may_change(warm_guest: Guest, stream: AfIucvStre
         stream.close()
 
 
-def test_segments_and_paths_of_services_are_bystanders(warm_guest: Guest) -> None:
+def test_buffers_and_segments_are_bystanders(warm_guest: Guest) -> None:
     found = tables(warm_guest.control)
     assert found["segment MONDCSS"]["loaded"] is False
+    buffer = found["interruption buffer of CPU 0"]["address"]
+    assert isinstance(buffer, int) and buffer > 0
     with pytest.raises(Changed, match=r'segment MONDCSS was .*"loaded": false.* is .*: true'):
         with Bystanders(warm_guest.control):
             warm_guest.agent.modprobe("monreader").check()

@@ -47,12 +47,14 @@ def _paths(control: Control, user: str) -> State:
 
 
 def tables(control: Control) -> State:
-    """The guest's paths, its segments, and the buffers that it has told CP of."""
+    """The guest's paths, its segments, and the buffers that CP stores into or reads from."""
     userid = control.execute("query-cp")["userid"]
     found = _paths(control, userid)
     for segment in control.execute("query-segments")["segments"]:
         # *MONITOR uses one as long as somebody listens.
         found[f"segment {segment['name']}"] = {k: v for k, v in segment.items() if k != "users"}
+    for buffer in control.execute("query-buffers")["buffers"]:
+        found[f"interruption buffer of CPU {buffer['cpu']}"] = buffer
     for buffer in control.execute("query-appldata")["buffers"]:
         name = f"application data {buffer['product']} ({buffer['kind']})"
         found[name] = {k: v for k, v in buffer.items() if k != "records"}

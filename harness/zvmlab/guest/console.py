@@ -5,7 +5,8 @@ A panic, oops, BUG or WARNING ends the run, and so do stalls of RCU and what a d
 kernel reports: KASAN and sleeping in the wrong place begin with BUG, lockdep with
 WARNING, UBSAN, hung tasks and lockups have words of their own.  (kmemleak says nothing
 here: `zvmlab.guest.kernelcheck` asks it.)  A disabled wait is no line of the kernel's: the
-emulator says it in its log.  A guest that merely stops answering says nothing
+emulator says it in its log, and so it does when CP has used storage that the kernel's KASAN says
+nobody may use.  A guest that merely stops answering says nothing
 here; that is a time-out and reported as one.
 """
 
@@ -77,13 +78,16 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "lockup": re.compile(_STAMP + r"(?:NMI )?watchdog: (?:BUG: soft lockup|.*[Hh]ard LOCKUP)"),
 }
 DISABLED_WAIT = "disabled wait"
-CRASHES = (*_PATTERNS, DISABLED_WAIT)
+KASAN_CP = "kasan-cp"
+"""CP has used storage of the guest's that its kernel has freed, or never had for that."""
+CRASHES = (*_PATTERNS, DISABLED_WAIT, KASAN_CP)
 ENDS = (PANIC, DISABLED_WAIT)
 """After these the machine ends."""
 # One line of our QEMU's log, two of Hercules': the second one gives the PSW.
 _WAIT = re.compile(
     r"(?:HHCCP011I|zvmlab-cp:) CPU([0-9A-F]{4}): Disabled wait state\s+PSW=([0-9A-F ]+)\n"
 )
+_ACCESS = re.compile(r"zvmlab-cp: KASAN: (.+)\n")
 # A guest that was told to end (SCLP's signal quiesce) says so by a wait at this address.
 _QUIESCED = 0xFFF
 
@@ -97,6 +101,8 @@ class Crash(NamedTuple):
     def __str__(self) -> str:
         if self.kind == DISABLED_WAIT:
             return f"the guest is in a disabled wait ({self.line})"
+        if self.kind == KASAN_CP:
+            return f"CP was given storage that the guest's kernel has not got ({self.line})"
         article = "an" if self.kind == OOPS else "a"
         return f"the guest's kernel reported {article} {self.kind} ({self.line})"
 
@@ -286,7 +292,7 @@ class Console:
             for line in lines:
                 self._see(classify(line, self.kinds))
         else:
-            rest = text
+            ends = [0]
             for found in _WAIT.finditer(text):
                 # A panic that led there was printed before.
                 for _ in range(_CHUNKS_MAX):
@@ -295,7 +301,11 @@ class Console:
                     if not data:
                         break
                 self._see(disabled_wait(int(found[1], 16), found[2]))
-                rest = text[found.end() :]
+                ends.append(found.end())
+            for found in _ACCESS.finditer(text):
+                self._see(Crash(KASAN_CP, found[1]))
+                ends.append(found.end())
+            rest = text[max(ends) :]
         self._rests[number] = rest[-_LINE_MAX:]
 
     def _see(self, crash: Crash | None) -> None:

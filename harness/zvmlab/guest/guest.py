@@ -546,6 +546,10 @@ class Guest:
             self._symbols = None
             self._holds.clear()
             self._agent_ends = False
+            if known is None and qmp_of(self.machine) is not None:
+                from zvmlab.guest.kasan import watch_accesses
+
+                watch_accesses(self.control, self.artifacts.kernel)
         except Timeout as error:
             self.emulator.check_runs()
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""

@@ -358,7 +358,9 @@ struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_fu
 		trace_results(cp, function, parm, &result);
 		trace_end(cp);
 	} else {
+		trace_begin(cp, TRACE_NO_CPU, "peer");
 		result = perform_for(&by, function, parm);
+		trace_end(cp);
 	}
 	iucv_dispatch(cp);
 	return result;

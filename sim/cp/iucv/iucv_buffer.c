@@ -121,3 +121,12 @@ struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv
 	iucv_cpu_changed(machine, (unsigned int)by->cpu);
 	return iucv_cc(0);
 }
+
+bool iucv_declared(const struct cp *cp, unsigned int cpu, uint64_t *addr)
+{
+	const struct iucv_cpu *of = &cp->iucv->cpu[cpu];
+
+	assert(cpu < cp->config.cpus);
+	*addr = of->buffer;
+	return of->declared;
+}

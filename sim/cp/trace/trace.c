@@ -183,6 +183,8 @@ void trace_begin(struct cp *cp, int cpu, const char *call)
 {
 	struct trace *t = open_trace(cp);
 
+	if (cp->system->calls++ == 0)
+		cp->system->call = call;
 	if (!trace_enabled(cp))
 		return;
 	if (t) {
@@ -197,8 +199,11 @@ void trace_begin(struct cp *cp, int cpu, const char *call)
 static void begin_first(struct cp *cp, const char *call)
 {
 	assert(cp->trace->seq == 0);
-	if (trace_enabled(cp))
-		open_record(cp, TRACE_NO_CPU, call);
+	if (!trace_enabled(cp))
+		return;
+	cp->system->calls++;
+	cp->system->call = call;
+	open_record(cp, TRACE_NO_CPU, call);
 }
 
 void trace_number(struct cp *cp, const char *key, uint64_t value)
@@ -402,6 +407,8 @@ void trace_end(struct cp *cp)
 {
 	struct trace *t = open_trace(cp);
 
+	assert(cp->system->calls > 0);
+	cp->system->calls--;
 	if (!trace_enabled(cp))
 		return;
 	assert(t && t->depth > 0);
@@ -411,8 +418,6 @@ void trace_end(struct cp *cp)
 
 void trace_end_result(struct cp *cp, const struct cp_result *result)
 {
-	if (!trace_enabled(cp))
-		return;
 	if (result->how == CP_CC)
 		trace_number(cp, "cc", result->cc);
 	else if (result->how == CP_PROGRAM)

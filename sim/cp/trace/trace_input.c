@@ -168,6 +168,11 @@ static void put(struct cp *cp, const struct input_member *member, const void *at
 	assert(false);
 }
 
+void trace_input_begin(struct cp *cp, enum input input, const char *call)
+{
+	trace_begin(cp, TRACE_NO_CPU, call ? call : inputs[input].call);
+}
+
 void trace_input(struct cp *cp, enum input input, const char *call, const void *args)
 {
 	const char *base = args;

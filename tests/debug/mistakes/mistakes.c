@@ -13,6 +13,8 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include <asm/cpcmd.h>
+
 static char *make = "";
 module_param(make, charp, 0);
 MODULE_PARM_DESC(make, "the mistake: use-after-free, out-of-bounds, stack, ...");
@@ -127,6 +129,42 @@ static void hang(void)
 	kthread_run(wait_for_ever, NULL, "mistakes");
 }
 
+/* CP stores its answer, of some 20 bytes, where it is told to: no access of the kernel's. */
+static void let_cp_answer(char *data)
+{
+	cpcmd("QUERY USERID", data, size, NULL);
+}
+
+static void cp_use_after_free(void)
+{
+	char *data = kmalloc(size, GFP_KERNEL);
+
+	if (!data)
+		return;
+	kfree(data);
+	let_cp_answer(data);
+}
+
+static void cp_out_of_bounds(void)
+{
+	char *data = kmalloc(size / 4, GFP_KERNEL);
+
+	if (!data)
+		return;
+	let_cp_answer(data);
+	kfree(data);
+}
+
+static void cp_in_bounds(void)
+{
+	char *data = kmalloc(size, GFP_KERNEL);
+
+	if (!data)
+		return;
+	let_cp_answer(data);
+	kfree(data);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -142,6 +180,9 @@ static const struct {
 	{ "list", list_twice },
 	{ "addresses", addresses },
 	{ "hang", hang },
+	{ "cp-use-after-free", cp_use_after_free },
+	{ "cp-out-of-bounds", cp_out_of_bounds },
+	{ "cp-in-bounds", cp_in_bounds },
 };
 
 static int __init mistakes_init(void)

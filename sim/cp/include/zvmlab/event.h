@@ -26,6 +26,7 @@ enum cp_event_kind {
 	CP_EVENT_PAGE,			/**< text: what; path: CPU; value: number of the fault, or 0 */
 	CP_EVENT_SPOOL,			/**< name: user; text: queue, or "full"; value: the file's number */
 	CP_EVENT_HMC,			/**< name: file; text: "held", or the function; value: function or status */
+	CP_EVENT_KASAN,			/**< name: call of CP; text: the access, and the shadow; value: address */
 	CP_EVENT_DISK,			/**< text: "held" or "ended"; path: device; value: the request's number */
 	CP_EVENT_KINDS
 };

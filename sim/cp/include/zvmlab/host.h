@@ -66,6 +66,12 @@ struct cp_host {
 	 */
 	bool (*release)(void *opaque, int cpu, uint64_t addr);
 
+	/**
+	 * Copy @len bytes within a page at a virtual address of the home space, in which the
+	 * guest's kernel runs.  Return: false if it has none there.  NULL: the emulator cannot.
+	 */
+	bool (*home_read)(void *opaque, uint64_t addr, void *to, size_t len);
+
 	/** TOD clock as the guest's STCK shows it. */
 	uint64_t (*tod)(void *opaque);
 

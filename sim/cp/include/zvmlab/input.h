@@ -101,6 +101,8 @@ enum input input_find(const char *call, bool cpu);
 /** Does the record have the member?  @before: it has the member before. */
 bool input_has(const struct input_member *member, const void *args, bool before);
 
+/** The same without members: a call of CP begins that nobody traces. */
+void trace_input_begin(struct cp *cp, enum input input, const char *call);
 /**
  * Open the record of an input, with all its members; nothing if nobody is listening.
  * @call: its name if the input is a family, else NULL.  @args: the input's structure.

@@ -268,6 +268,8 @@ bool iucv_path_info(const struct iucv_user *user, uint16_t path, struct iucv_pat
 uint32_t iucv_path_count(const struct iucv_user *user);
 /** The values given to iucv_user_create(). */
 uint32_t iucv_max_paths(const struct iucv_user *user);
+/** The interruption buffer that CPU @cpu of the guest has declared.  Return: false if it has none. */
+bool iucv_declared(const struct cp *cp, unsigned int cpu, uint64_t *addr);
 /** Events waiting for @user. */
 uint32_t iucv_events_waiting(const struct iucv_user *user);
 
