@@ -252,7 +252,7 @@ class FakeGuest:
 
     made: list[FakeGuest] = []
     leaves = ""
-    can_go_back = False
+    can_go_back = can_be_marked = False
 
     def __init__(self, config: Any, logs: Path, artifacts: Any) -> None:
         self.config = config

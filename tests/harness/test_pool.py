@@ -56,7 +56,7 @@ class Guest:
         self.control = self
         self.closed = False
         self.held = False
-        self.can_go_back = False
+        self.can_go_back = self.can_be_marked = False
         self.files: dict[str, str] = {}
         Guest.made.append(self)
 
@@ -94,6 +94,9 @@ class Guest:
     def put_back(self) -> None:
         self.done.append("put back")
         self.modules, self.busy = b"af_iucv 1 0 - Live 0x0\n", 0
+
+    def mark(self) -> None:
+        self.done.append("mark")
 
     def rest(self) -> None:
         self.done.append("rest")
@@ -261,7 +264,26 @@ def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Po
     assert found is second and first.stage is Stage.OFF and "put back" in first.done
 
 
-def test_a_guest_that_was_prepared_is_not_put_back(pool: Pool) -> None:
+def test_a_guest_that_was_prepared_is_put_back_to_its_mark(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Guest, "boot", _boot_to_be_marked(Guest.boot))
+    guest = _get(pool, prepare=lambda guest: guest.done.append("prepare"))
+    assert guest.done[:3] == ["boot", "prepare", "mark"]
+    _leave_and_go_back("busy", 1 << 3)(guest)
+    pool.put_back(guest)
+    assert guest.stage is Stage.READY and "put back" in guest.done
+
+
+def _boot_to_be_marked(boot: Any) -> Any:
+    def booted(guest: Any) -> None:
+        boot(guest)
+        guest.can_be_marked = True
+
+    return booted
+
+
+def test_a_guest_that_was_prepared_and_cannot_be_marked_is_not_put_back(pool: Pool) -> None:
     guest = _get(pool, CONFIG, lambda guest: None)
     _leave_and_go_back("modules", b"")(guest)
     assert pool.put_back(guest) == ["modules"]

@@ -18,6 +18,7 @@ import contextlib
 import enum
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -183,6 +184,7 @@ class Guest:
         self._lockstep: Lockstep | None = None
         self._agent_ends = False  # the connection, before the machine stops
         self._checkpoint: Path | None = None
+        self._marks = 0
         self._resting = False
         self._log = KernelLog()
         self._symbols: Symbols | None = None
@@ -409,14 +411,40 @@ class Guest:
 
         Not even one that was expected: what that leaves behind is not known.
         """
-        if self.stage is not Stage.READY or self._checkpoint is None or not self.alive:
+        there = self._checkpoint is not None and (self._checkpoint / checkpoint.MACHINE).exists()
+        return there and self.can_be_marked
+
+    @property
+    def can_be_marked(self) -> bool:
+        """mark() is possible: in QEMU, wherever it began, and no crash so far."""
+        if self.stage is not Stage.READY or not self.alive:
             return False
         quiet = self.console.news == self.console.kinds and not self.control.closed
-        there = (self._checkpoint / checkpoint.MACHINE).exists()
-        return self.machine.can_go_back and quiet and there
+        return self.machine.can_go_back and quiet
+
+    def mark(self) -> None:
+        """From now on put_back() comes here: what is loaded, open and connected now is so again.
+
+        Nothing may be under way: no request to the agent, and no CPU that is held.  An earlier mark is
+        gone.  A peer of the test's has its paths and messages of now again, too.
+        """
+        if not self.can_be_marked:
+            raise UsageError(f"the guest {self.name} cannot be marked to be put back to")
+        self.settle()
+        pool = checkpoint.open_pool(self.agent)
+        folder = self._run_dir.path / f"mark-{self._marks + 1}"
+        folder.mkdir(mode=0o700)
+        self._save(folder, pool)
+        if self._marks:
+            shutil.rmtree(self._run_dir.path / f"mark-{self._marks}")
+        self._marks += 1
+        self._checkpoint = folder
+        if self._lockstep is None:
+            self.machine.go_on()
+        self.agent.close(pool).check()
 
     def put_back(self) -> None:
-        """READY again as after boot(), in place: storage, CPUs and CP are the checkpoint's again.
+        """READY again as after boot(), or at the last mark(): storage, CPUs and CP are as they were.
 
         The agent is another, without what was asked of it; peers stay logged on.
         """
@@ -510,7 +538,6 @@ class Guest:
         is put back.
         """
         from zvmlab.guest.hold import Hold, check_hold
-        from zvmlab.guest.symbols import Symbols
 
         if qmp_of(self.machine) is None:
             raise UsageError(f"a guest in {self.config.backend} cannot hold a CPU; QEMU can")
@@ -519,15 +546,20 @@ class Guest:
                 "a deterministic guest runs between two events of CP only, and no CPU of it can be held"
             )
         check_hold(function, self.config.cpus, cpu, nth, where)
-        if self._symbols is None:
-            self._symbols = Symbols(self.artifacts.kernel, self.agent)
-        address = self._symbols.find(function)
+        address = self._known_symbols().find(function)
         # A thread that is to wake on the CPU that is held would wait, too.
         free = [n for n in range(self.config.cpus) if n != cpu]
         self.agent.answer_on(*(free if cpu is not None else [0]))
         hold = Hold(self, function, address, cpu, nth, where)
         self._holds.append(hold)
         return hold
+
+    def _known_symbols(self) -> Symbols:
+        if self._symbols is None:
+            from zvmlab.guest.symbols import Symbols
+
+            self._symbols = Symbols(self.artifacts.kernel, self.agent)
+        return self._symbols
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""

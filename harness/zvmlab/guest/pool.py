@@ -52,6 +52,8 @@ class _Member:
     guest: Guest
     prepare: Use
     clean: dict[str, object]
+    marked: bool
+    """It can go back to where it had been prepared."""
     idle: bool = False
     keep_logs: bool = False
 
@@ -146,8 +148,8 @@ class Pool:
         return left
 
     def _is_put_back(self, member: _Member) -> bool:
-        """Is it as after its boot again, whatever it was?  One that was prepared would need that, too."""
-        if member.prepare is not nothing or not member.guest.can_go_back:
+        """Is it as it was after its boot, and its preparation?"""
+        if not member.guest.can_go_back or member.prepare is not nothing and not member.marked:
             return False
         self._last_check(member.guest)
         member.guest.put_back()
@@ -219,7 +221,10 @@ class Pool:
             guest.boot()
             self._check_wanted()
             prepare(guest)
-            member = _Member(guest, prepare, cleanliness(guest))
+            marked = prepare is not nothing and guest.can_be_marked
+            if marked:
+                guest.mark()
+            member = _Member(guest, prepare, cleanliness(guest), marked)
         except BaseException:
             guest.stop()
             raise
