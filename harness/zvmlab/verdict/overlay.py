@@ -16,9 +16,10 @@ from pathlib import Path
 from zvmlab.verdict.applied import File, Files
 
 # What guests' kernels are not built from, as builder.tree_state has it.
-_OUTSIDE = frozenset({".git", "Documentation", "LICENSES"})
-_ARCH, _OURS = "arch/", "arch/s390/"
-# Of other architectures, all builds read the options, and compare tables of system calls.
+_OUTSIDE = frozenset({".git", "LICENSES"})
+_DOCUMENTS, _ARCH, _OURS = "Documentation/", "arch/", "arch/s390/"
+# All builds read the options that are described there and for other architectures, and compare
+# tables of system calls.
 _SHARED = re.compile(r"Kconfig.*|.*\.tbl")
 
 
@@ -47,8 +48,9 @@ def overlay(folder: Path, tree: Path, files: Files) -> None:
 
 
 def _is_other(name: str) -> bool:
-    """Is that a path within another architecture?"""
-    return name.startswith(_ARCH) and name.count("/") > 1 and not name.startswith(_OURS)
+    """Is that a path within the documentation or another architecture?"""
+    arch = name.startswith(_ARCH) and name.count("/") > 1 and not name.startswith(_OURS)
+    return arch or name.startswith(_DOCUMENTS)
 
 
 def _is_read(name: str) -> bool:
