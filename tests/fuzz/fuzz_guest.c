@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * libFuzzer target: a hostile guest of one to four CPUs and hostile peers beside it, at the core's
- * entry points.  An input is a head and operations of 12 bytes; every input is valid.  After each
- * operation the core's tables must agree with each other (world_check.c), and with a model of
- * IUCV as long as nothing has happened that the model does not know (model_iucv.c).
+ * libFuzzer target: a hostile guest of one to four CPUs, with hostile peers and perhaps a neighbour
+ * beside it, at the core's entry points.  An input is a head and operations of 12 bytes; every
+ * input is valid.  After each operation the core's tables must agree with each other
+ * (world_check.c), and with a model of IUCV as long as nothing has happened that the model does
+ * not know (model_iucv.c), which a neighbour is.
  */
 #include "fuzz_target.h"
 
@@ -821,6 +822,10 @@ static void clock_on(const struct operation *op)
 		world.timer = 0;
 		cp_timer(world.cp);
 	}
+	if (world.system && (world.system_timer && world.tod >= world.system_timer)) {
+		world.system_timer = 0;
+		cp_system_timer(world.system);
+	}
 }
 
 /* The guest's own storage; what lies in a segment stays as CP has put it there. */
@@ -870,7 +875,7 @@ static void tampered(const struct operation *op)
 
 static void prefix(const struct operation *op)
 {
-	world.prefix[op->actor % world.cpus] = (uint64_t)(op->path % 8) * 0x2000;
+	world.of->prefix[op->actor % world.cpus] = (uint64_t)(op->path % 8) * 0x2000;
 }
 
 static void (*const run[KINDS])(const struct operation *op) = {
@@ -880,6 +885,25 @@ static void (*const run[KINDS])(const struct operation *op) = {
 	[DIAGNOSE] = diagnose_any, [SEGMENT] = segment, [STSI] = stsi, [FAULT] = fault,
 	[MONITOR] = monitor, [TAMPERED] = tampered, [PREFIX] = prefix, [SERVICE] = service,
 };
+
+/* Of the neighbour, if the input has one: what a machine does, and that it comes and goes. */
+static void act(enum kind kind, const struct operation *op)
+{
+	static const uint32_t of_machines = 1u << GUEST | 1u << TAKE | 1u << POKE | 1u << RESET |
+		1u << COMMAND | 1u << RAW | 1u << LIST | 1u << DIAGNOSE | 1u << SEGMENT | 1u << STSI |
+		1u << FAULT | 1u << MONITOR | 1u << PREFIX;
+
+	if (world.system && op->kind & 0x40 && kind == LOGOFF) {
+		world_neighbour_logoff();
+	} else if (world.system && op->kind & 0x40 && kind == LOGON) {
+		world_neighbour_logon();
+	} else if (op->kind & 0x40 && of_machines >> kind & 1 && world_neighbour(true)) {
+		run[kind](op);
+		(void)world_neighbour(false);
+	} else {
+		run[kind](op);
+	}
+}
 
 /* Most operations are functions of IUCV: they are what the rest is about. */
 static enum kind kind_of(uint8_t byte)
@@ -909,7 +933,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kind = kind_of(op.kind);
 		if (kind >= MODELLED)
 			world.model.lost = true;
-		run[kind](&op);
+		act(kind, &op);
 		world_check();
 	}
 	check_tables(world.cp, true);

@@ -58,8 +58,8 @@ static const char *const segments[] = {
 	"",
 };
 
-static uint8_t storage[WORLD_STORAGE];
-static bool stored[PAGES]; /* the CP or an input has stored there */
+static uint8_t storages[2][WORLD_STORAGE];
+static bool stored[2][PAGES];
 
 void world_fail(const char *format, ...)
 {
@@ -77,35 +77,46 @@ void world_fail(const char *format, ...)
 static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
 	const uint64_t area = addr & ~UINT64_C(0x1fff);
+	const struct world_machine *m = opaque;
 
-	if (opaque != &world || len == 0 || cpu < CP_ABSOLUTE || cpu >= (int)world.cpus)
+	if ((m != &world.machine[0] && m != &world.machine[1]) || len == 0 || cpu < CP_ABSOLUTE || cpu >= (int)world.cpus)
 		world_fail("map: CPU %d, length %llu", cpu, (unsigned long long)len);
 	if (cpu != CP_ABSOLUTE) {
 		if (addr / PAGE != (addr + len - 1) / PAGE)
 			world_fail("map: a real range crosses a page");
 		if (area == 0)
-			addr += world.prefix[cpu];
-		else if (area == world.prefix[cpu])
-			addr -= world.prefix[cpu];
+			addr += m->prefix[cpu];
+		else if (area == m->prefix[cpu])
+			addr -= m->prefix[cpu];
 	}
 	if (addr >= WORLD_STORAGE || len > WORLD_STORAGE - addr)
 		return NULL;
-	return storage + addr;
+	if (addr >= WORLD_STORAGE_OWN)
+		m = &world.machine[0];
+	else if (m != &world.machine[0] && len > WORLD_STORAGE_OWN - addr)
+		return NULL;
+	return m->storage + addr;
 }
 
-static void mark(uint64_t addr, uint64_t len)
+static void mark(uint8_t *at, uint64_t len)
 {
+	struct world_machine *m = &world.machine[0];
+	uint64_t addr;
+
+	if (at < m->storage || at >= m->storage + WORLD_STORAGE)
+		m++;
+	addr = (uint64_t)(at - m->storage);
 	for (uint64_t page = addr / PAGE; page <= (addr + len - 1) / PAGE; page++)
-		stored[page] = true;
+		m->stored[page] = true;
 }
 
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
-	const uint8_t *at = host_map(opaque, cpu, addr, len);
+	uint8_t *at = host_map(opaque, cpu, addr, len);
 
 	if (!at)
 		world_fail("dirty: 0x%llx is no storage", (unsigned long long)addr);
-	mark((uint64_t)(at - storage), len);
+	mark(at, len);
 }
 
 static bool host_release(void *opaque, int cpu, uint64_t addr)
@@ -120,21 +131,29 @@ static bool host_release(void *opaque, int cpu, uint64_t addr)
 
 static uint64_t host_tod(void *opaque)
 {
-	return ((struct world *)opaque)->tod;
+	(void)opaque;
+	return world.tod;
 }
 
 static void host_kick(void *opaque, unsigned int cpu)
 {
-	struct world *w = opaque;
+	struct world_machine *m = opaque;
 
-	if (cpu >= w->cpus)
+	if (cpu >= world.cpus)
 		world_fail("kick of CPU %u", cpu);
-	w->kicked[cpu] = true;
+	m->kicked[cpu] = true;
 }
 
 static void host_set_timer(void *opaque, uint64_t tod)
 {
-	((struct world *)opaque)->timer = tod;
+	(void)opaque;
+	world.timer = tod;
+}
+
+static void host_system_timer(void *opaque, uint64_t tod)
+{
+	(void)opaque;
+	world.system_timer = tod;
 }
 
 static void host_storage_changed(void *opaque)
@@ -144,14 +163,16 @@ static void host_storage_changed(void *opaque)
 
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
 {
-	(void)opaque;
-	if (addr % PAGE != 0 || addr >= WORLD_STORAGE || cp_page_is_out(world.cp, addr) != out)
+	const struct world_machine *m = opaque;
+
+	if (addr % PAGE != 0 || addr >= WORLD_STORAGE || cp_page_is_out(m->cp, addr) != out)
 		world_fail("page 0x%llx", (unsigned long long)addr);
 }
 
 static void host_external(void *opaque, unsigned int cpu)
 {
-	if (cpu >= ((struct world *)opaque)->cpus)
+	(void)opaque;
+	if (cpu >= world.cpus)
 		world_fail("external interruption for CPU %u", cpu);
 }
 
@@ -168,14 +189,13 @@ static void host_trace(void *opaque, const char *line, size_t len)
 
 static void host_event(void *opaque, const struct cp_event *event)
 {
-	struct world *w = opaque;
-
+	(void)opaque;
 	if (event->kind < 0 || event->kind >= CP_EVENT_KINDS || !event->name || !event->text)
 		world_fail("event: kind %d", (int)event->kind);
 	if (event->kind == CP_EVENT_RESET)
-		model_reset(&w->model);
-	if (w->observe)
-		w->observe(event);
+		model_reset(&world.model);
+	if (world.observe)
+		world.observe(event);
 }
 
 /* Its life. */
@@ -212,11 +232,72 @@ static void open_paths(const uint8_t head[WORLD_HEAD])
 		world_guest_call(0, IUCV_ACCEPT, &parm);
 }
 
+static void log_on(struct world_machine *m, const struct cp_config *config)
+{
+	char err[256];
+
+	world.host.opaque = m;
+	m->cp = cp_create(world.system, config, &world.host, err, sizeof(err));
+	if (!m->cp)
+		world_fail("%s", err);
+}
+
+static void make_system(void)
+{
+	const struct cp_system_host host = { .tod = host_tod, .set_timer = host_system_timer };
+	char err[256];
+
+	world.system = cp_system_create(&world.config, &host, err, sizeof(err));
+	if (!world.system || cp_config_copy(&world.config_of_neighbour, &world.config) != 0)
+		world_fail("%s", err);
+	if (cp_config_set(&world.config_of_neighbour, "userid", "NOBODY", err, sizeof(err)) != 0)
+		world_fail("configuration: %s", err);
+}
+
+bool world_neighbour(bool on)
+{
+	struct world_machine *m = &world.machine[on];
+
+	if (!m->cp)
+		return false;
+	world.of = m;
+	world.cp = m->cp;
+	return true;
+}
+
+/* An image is of those who were logged on when it was saved. */
+static void forget_image(void)
+{
+	free(world.image);
+	world.image = NULL;
+}
+
+void world_neighbour_logon(void)
+{
+	if (!world.system || world.machine[1].cp)
+		return;
+	forget_image();
+	log_on(&world.machine[1], &world.config_of_neighbour);
+}
+
+void world_neighbour_logoff(void)
+{
+	struct world_machine *m = &world.machine[1];
+
+	if (!m->cp)
+		return;
+	forget_image();
+	cp_destroy(m->cp);
+	m->cp = NULL;
+	memset(m->prefix, 0, sizeof(m->prefix));
+	memset(m->could, 0, sizeof(m->could));
+}
+
 void world_start(const uint8_t head[WORLD_HEAD])
 {
 	const struct directory *directory = &directories[head[3] & 1];
 	struct cp_host host = {
-		.opaque = &world,
+		.opaque = &world.machine[0],
 		.map = host_map,
 		.dirty = host_dirty,
 		.release = host_release,
@@ -228,10 +309,14 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.external = host_external,
 		.event = host_event,
 	};
-	char err[256], cpus[8], text[512];
+	char cpus[8], text[512];
 
 	memset(&world, 0, sizeof(world));
-	world.storage = storage;
+	for (unsigned int i = 0; i < 2; i++) {
+		world.machine[i].storage = storages[i];
+		world.machine[i].stored = stored[i];
+	}
+	world.of = &world.machine[0];
 	world.keep = head[0] & 1;
 	world.whole = head[0] & 8;
 	world.spool = head[3] & 0x20;
@@ -250,9 +335,13 @@ void world_start(const uint8_t head[WORLD_HEAD])
 	world.config.trace_full = head[0] & 4;
 	if (head[0] & 6)
 		host.trace = host_trace;
-	world.cp = cp_create(NULL, &world.config, &host, err, sizeof(err));
-	if (!world.cp)
-		world_fail("%s", err);
+	world.host = host;
+	if (head[0] & 0x10 && !world.keep)
+		make_system();
+	log_on(&world.machine[0], &world.config);
+	world.cp = world.machine[0].cp;
+	if (world.system)
+		world_neighbour_logon();
 	model_start(&world.model, world.cpus, world.config.max_messages, directory->statements);
 	model_logon(&world.model, 0, world.config.userid, world.config.max_paths);
 	for (unsigned int i = 0; i < WORLD_PEERS; i++) {
@@ -261,21 +350,24 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		if (head[4] & 1 << i)
 			world_logon(i, 1 + (head[4] >> 3) % MODEL_PATHS);
 	}
+	world.model.lost = world.system;
 	if (head[0] & 0x20)
 		open_paths(head);
 }
 
 /* Pages that nobody has told of are as they were. */
-static void compare_storage(void)
+static void compare_storage(struct world_machine *m)
 {
 	static const uint8_t zeros[PAGE];
 
 	for (unsigned int page = 0; page < PAGES; page++) {
-		if (!stored[page] && world.whole && memcmp(storage + page * PAGE, zeros, PAGE) != 0)
+		uint8_t *at = m->storage + page * PAGE;
+
+		if (!m->stored[page] && world.whole && memcmp(at, zeros, PAGE) != 0)
 			world_fail("page 0x%x was changed, and the emulator not told", page);
-		if (stored[page])
-			memset(storage + page * PAGE, 0, PAGE);
-		stored[page] = false;
+		if (m->stored[page])
+			memset(at, 0, PAGE);
+		m->stored[page] = false;
 	}
 }
 
@@ -284,10 +376,15 @@ void world_end(void)
 	for (unsigned int i = 0; i < WORLD_PEERS; i++)
 		if (world.peer[i].user)
 			world_logoff(i);
-	cp_destroy(world.cp);
+	if (world.system)
+		cp_system_destroy(world.system);
+	else
+		cp_destroy(world.cp);
 	cp_config_fini(&world.config);
+	cp_config_fini(&world.config_of_neighbour);
 	free(world.image);
-	compare_storage();
+	compare_storage(&world.machine[0]);
+	compare_storage(&world.machine[1]);
 }
 
 void world_poke(uint32_t addr, const void *bytes, uint32_t len)
@@ -297,13 +394,13 @@ void world_poke(uint32_t addr, const void *bytes, uint32_t len)
 		len = WORLD_STORAGE - addr;
 	if (len == 0)
 		return;
-	memcpy(storage + addr, bytes, len);
-	mark(addr, len);
+	memcpy(world.of->storage + addr, bytes, len);
+	mark(world.of->storage + addr, len);
 }
 
 const uint8_t *world_at(uint32_t addr)
 {
-	return addr < WORLD_STORAGE ? storage + addr : NULL;
+	return addr < WORLD_STORAGE ? world.of->storage + addr : NULL;
 }
 
 /* Calls, and what the model says of them. */
@@ -398,7 +495,7 @@ static uint8_t *expected_data(const struct model_message *msg, const uint8_t *ow
 
 	if (!msg->area.host && msg->area.addr + (uint64_t)msg->length > WORLD_STORAGE)
 		return NULL;
-	from = msg->area.host ? msg->area.ptr : storage + msg->area.addr;
+	from = msg->area.host ? msg->area.ptr : world.of->storage + msg->area.addr;
 	if (!from || msg->flags & IPRMDATA)
 		return NULL;
 	from += msg->received - len;
@@ -522,21 +619,21 @@ void world_guest_call(unsigned int cpu, enum iucv_function function, const struc
 	struct cp_result result;
 	uint8_t *data = NULL;
 
-	if (world.prefix[cpu] || !usable(&parm, function))
+	if (world.of->prefix[cpu] || !usable(&parm, function))
 		world.model.lost = true;
 	a = model_call(&world.model, 0, cpu, function, &parm);
 	put_parm(at, function, &parm);
-	memcpy(before, storage + at, sizeof(before));
+	memcpy(before, world.of->storage + at, sizeof(before));
 	world.gr[0] = function | UINT64_C(0xabc00000000);
 	world.gr[1] = at;
 	if (a.modelled && function == IUCV_RECEIVE && a.message >= 0 && a.parm.received > 0)
-		data = expected_data(&world.model.message[a.message], storage + parm.buffer.addr,
+		data = expected_data(&world.model.message[a.message], world.of->storage + parm.buffer.addr,
 				     a.parm.received);
 	result = cp_iucv(world.cp, &insn);
 	if (result.how != CP_CC && result.how != CP_PROGRAM)
 		world_fail("function %u ended with disposition %d", (unsigned int)function,
 			   (int)result.how);
-	memcpy(image, storage + at, sizeof(image));
+	memcpy(image, world.of->storage + at, sizeof(image));
 	get_parm(image, function, &out);
 	/* A fault may have dropped it. */
 	if (function == IUCV_SEND && result.how == CP_CC && result.cc == 0 && out.msgid)
@@ -553,7 +650,7 @@ void world_guest_call(unsigned int cpu, enum iucv_function function, const struc
 		same("IPRCODE", function, image[3], 0);
 	same_rest(function, result.cc, image[3], before, image);
 	same_parm(function, &a, result.cc, &out);
-	if (data && memcmp(data, storage + parm.buffer.addr, a.parm.received) != 0)
+	if (data && memcmp(data, world.of->storage + parm.buffer.addr, a.parm.received) != 0)
 		world_fail("RECEIVE has brought other bytes");
 	free(data);
 }
@@ -594,7 +691,7 @@ void world_take(unsigned int cpu)
 			world_fail("an interruption was taken that was not pending");
 		return;
 	}
-	if (world.model.lost || world.prefix[cpu]) {
+	if (world.model.lost || world.of->prefix[cpu]) {
 		world.model.lost = true;
 		cp_interrupt_take(world.cp, cpu);
 		return;
@@ -604,16 +701,16 @@ void world_take(unsigned int cpu)
 	if (!cp_interrupt_take(world.cp, cpu))
 		world_fail("CPU %u has not taken its interruption", cpu);
 	if (message >= 0) {
-		expected.msgid = get_be32(storage + at + 4);
+		expected.msgid = get_be32(world.of->storage + at + 4);
 		model_identify(&world.model, message, expected.msgid);
 	}
 	iucv_event_encode(&expected, image);
 	for (unsigned int i = 0; i < IUCV_EVENT_SIZE; i++)
-		if (storage[at + i] != image[i])
+		if (world.of->storage[at + i] != image[i])
 			world_fail("CPU %u: byte %u of the interruption is %02x, by the model "
 				   "(type %d) "
 				   "%02x",
-				   cpu, i, storage[at + i], (int)expected.type, image[i]);
+				   cpu, i, world.of->storage[at + i], (int)expected.type, image[i]);
 	if (message >= 0)
 		saw(expected.msgid);
 }
@@ -664,12 +761,12 @@ static void react(struct world_peer *peer, const struct iucv_event *event)
 	}
 }
 
-static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
+static void tell_peer(struct cp *cp, struct iucv_user *user, void *opaque,
 		     const struct iucv_event *event)
 {
 	struct world_peer *peer = opaque;
 
-	if (cp != world.cp || user != peer->user)
+	if (cp != world.machine[0].cp || user != peer->user)
 		world_fail("an event has come to the wrong user");
 	if (!world.model.lost)
 		same_event(peer->index, 0x3fe, event);
@@ -679,6 +776,17 @@ static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 		saw(event->msgid);
 	if (world.calls++ < MOST_CALLS)
 		react(peer, event);
+}
+
+/* Peers are the guest's, whoever has made the call. */
+static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
+		     const struct iucv_event *event)
+{
+	const bool neighbour = world.of != &world.machine[0];
+
+	(void)world_neighbour(false);
+	tell_peer(cp, user, opaque, event);
+	(void)world_neighbour(neighbour);
 }
 
 static const struct iucv_user_ops peer_ops = { .event = on_event };
@@ -808,14 +916,16 @@ static size_t trace_number_at(const uint8_t *image, size_t len)
 /* What is loaded and saved again is the same, but for its checksum and the trace. */
 static void require_same(const uint8_t *image, size_t len, const char *what)
 {
-	const size_t number = trace_number_at(image, len);
+	/* Of two machines the number in both traces as well, and each one's behind a tag. */
+	const bool two = world.machine[1].cp;
+	const size_t from = trace_number_at(image, len) - (two ? 12 : 0), count = two ? 32 : 8;
 	size_t now_len;
 	uint8_t *now = saved(&now_len);
 
 	if (now_len != len)
 		world_fail("%s: %zu bytes were saved, now %zu", what, len, now_len);
 	for (size_t i = 0; i < len - CHECKSUM; i++)
-		if (now[i] != image[i] && i - number >= 8)
+		if (now[i] != image[i] && i - from >= count)
 			world_fail("%s: byte %zu of %zu was %02x and is %02x", what, i, len,
 				   image[i], now[i]);
 	free(now);
@@ -918,10 +1028,10 @@ static void check_kicks(void)
 	for (unsigned int cpu = 0; cpu < world.cpus; cpu++) {
 		const bool can = cp_interrupt_pending(world.cp, cpu);
 
-		if (can && !world.could[cpu] && !world.kicked[cpu])
+		if (can && !world.of->could[cpu] && !world.of->kicked[cpu])
 			world_fail("CPU %u can take an interruption and has not been told", cpu);
-		world.could[cpu] = can;
-		world.kicked[cpu] = false;
+		world.of->could[cpu] = can;
+		world.of->kicked[cpu] = false;
 		if (!world.model.lost)
 			same("interruption pending on a CPU", cpu, can,
 			     model_pending(&world.model, 0, model_types(&world.model, cpu)));
@@ -969,8 +1079,11 @@ static void check_user(unsigned int user, struct iucv_user *of)
 
 void world_check(void)
 {
-	check_kicks();
-	check_tables(world.cp, false);
+	for (unsigned int i = 0; i < 2; i++)
+		if (world_neighbour(i == 0)) {
+			check_kicks();
+			check_tables(world.cp, false);
+		}
 	if (world.model.lost)
 		return;
 	check_user(0, iucv_user_guest(world.cp));

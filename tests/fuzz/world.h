@@ -14,7 +14,8 @@
 #include "zvmlab/cp.h"
 #include "zvmlab/event.h"
 
-#define WORLD_STORAGE 0x140000u	/* the guest's: the first megabyte */
+#define WORLD_STORAGE 0x140000u
+#define WORLD_STORAGE_OWN 0x100000u	/* the guest's */
 #define WORLD_PEERS (MODEL_USERS - 1)
 #define WORLD_CPUS MODEL_CPUS
 #define WORLD_HEAD 8		/* bytes of an input */
@@ -35,18 +36,29 @@ struct world_peer {
 	struct ctl_held_list held;
 };
 
+/* A virtual machine: the guest, or its neighbour in the same system. */
+struct world_machine {
+	struct cp *cp;			/* NULL: not logged on */
+	uint8_t *storage;		/* from WORLD_STORAGE_OWN on the guest's: segments */
+	bool *stored;			/* pages: the CP or an input has stored there */
+	uint64_t prefix[WORLD_CPUS];
+	bool kicked[WORLD_CPUS], could[WORLD_CPUS];
+};
+
 struct world {
-	struct cp *cp;
+	struct cp *cp;			/* of @machine[0], but for world_neighbour() */
+	struct cp_system *system;	/* NULL: the guest is alone */
+	struct world_machine machine[2], *of;
+	struct cp_config config_of_neighbour;
+	struct cp_host host;
+	uint64_t system_timer;
 	struct cp_config config;
 	unsigned int cpus;
 	bool keep;			/* only what the model knows is done */
 	bool whole;			/* all of storage is compared in the end */
 	bool spool;			/* the directory has SPOOL statements: 00C, 00D, 00E */
-	uint8_t *storage;
-	uint64_t prefix[WORLD_CPUS];
 	uint64_t gr[16];
 	uint64_t tod, timer;
-	bool kicked[WORLD_CPUS], could[WORLD_CPUS];
 	void (*observe)(const struct cp_event *event);	/* or NULL */
 	unsigned int calls;		/* of peers, from within events */
 	unsigned int loads;
@@ -85,6 +97,12 @@ void world_logoff(unsigned int peer);
 void world_save(void);
 /** Load what was saved; with @tampered bytes of it changed by @changes: offset, value. */
 void world_load(const uint8_t *changes, unsigned int tampered, bool cut);
+
+/** The neighbour is there: from now on the guest is meant by nothing, and it by all; or back. */
+bool world_neighbour(bool on);
+/** It logs on, or off. */
+void world_neighbour_logon(void);
+void world_neighbour_logoff(void);
 
 /** After every step. */
 void world_check(void);

@@ -169,6 +169,11 @@ static void check_segments(const struct cp *cp)
 
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		const struct dcss *s = &cp->system->dcss->slot[i];
+		unsigned int loaders = 0;
+
+		for (unsigned int m = 0; m < cp->system->machines; m++)
+			loaders += cp->system->machine[m]->loaded >> i & 1;
+		REQUIRE(s->loaders == loaders);
 
 		if (!s->defined) {
 			REQUIRE(s->loaders == 0);
@@ -178,7 +183,7 @@ static void check_segments(const struct cp *cp)
 			s->users >= s->loaders);
 		REQUIRE(s->cls != DCSS_PENDING_PURGE || s->users > 0);
 		REQUIRE(s->cls != DCSS_SKELETON || s->users == 0);
-		if (s->loaders == 0)
+		if (!(cp->loaded >> i & 1))
 			continue;
 		low = dcss_start(s) < low ? dcss_start(s) : low;
 		high = dcss_end(s) > high ? dcss_end(s) : high;
