@@ -18,9 +18,9 @@ from zvmlab.verdict.applied import File, Files
 # What guests' kernels are not built from, as builder.tree_state has it.
 _OUTSIDE = frozenset({".git", "LICENSES"})
 _DOCUMENTS, _ARCH, _OURS = "Documentation/", "arch/", "arch/s390/"
-# All builds read the options that are described there and for other architectures, and compare
+# All builds read the options and rules that are there and for other architectures, and compare
 # tables of system calls.
-_SHARED = re.compile(r"Kconfig.*|.*\.tbl")
+_SHARED = re.compile(r"(Kconfig|Makefile|Kbuild).*|.*\.tbl")
 
 
 def overlay(folder: Path, tree: Path, files: Files) -> None:
