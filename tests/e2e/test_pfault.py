@@ -163,7 +163,9 @@ def test_a_task_sleeps_until_its_page_is_there(guest: Guest, program: Build) -> 
     toucher.out(1)
     toucher.touch(1)
     fault = toucher.told("initial", cpu=1)["fault"]
-    toucher.asleep(1)
+    # A task that does not sleep touches its page again, and gets another one.
+    wait_until(lambda: toucher.sleeps(1) or pages(guest)["initial"] > 1, "thread 1 asleep")
+    assert toucher.sleeps(1), "thread 1 does not sleep"
     assert toucher.tasks()[1].done == 0
     (told,) = pages(guest)["faults"]
     assert (told["fault"], told["initial"], told["completion"]) == (fault, "presented", "waits")
