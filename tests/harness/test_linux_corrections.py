@@ -155,6 +155,14 @@ def test_a_place_that_is_gone_is_named(tree: Path, folder: Path, tmp_path: Path)
     assert not (tmp_path / "copy").exists()
 
 
+def test_a_header_has_a_place(folder: Path) -> None:
+    """Linux has none that all files include first."""
+    file = folder / "part/01+12-two.c"
+    file.write_text(CHANGE.replace("//@ for:", "//@ include: <a.h>\n//@ for:"), encoding="utf-8")
+    with pytest.raises(ChangeError, match="01.12-two.c:10: Linux has no header behind which all"):
+        corrections(folder)
+
+
 def test_other_series_and_names_are_refused(tree: Path, folder: Path, tmp_path: Path) -> None:
     (tree / "Makefile").write_text("VERSION = 5\nPATCHLEVEL = 4\n", encoding="utf-8")
     with pytest.raises(ChangeError) as error:

@@ -11,6 +11,7 @@
  * Only built with this change so far; the option has not been read.
  */
 //@ file: include/net/iucv/af_iucv.h
-//@ include: <net/tcp_states.h>
+//@ after: #include <net/iucv/iucv.h>
+#include <net/tcp_states.h>
 //@ replace: 	IUCV_LISTEN,
 	IUCV_LISTEN = TCP_LISTEN,

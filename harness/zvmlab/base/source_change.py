@@ -7,7 +7,8 @@ with ``//@`` (or ``#@``) say where the lines below them go:
 
     //@ file: PATH           in this file of the project's
     //@ for: SERIES...       up to the next "file": in these versions only
-    //@ include: HEADER      includes the header, unless the file does already
+    //@ include: HEADER      includes the header, unless the file does already, behind that which
+                             all files of the project include first
     //@ in: PIECE            up to the next "in" or "file": only between the one line that
                              contains PIECE and the next line that is "}"
     //@ before: PIECE        insert before the one line that contains PIECE
@@ -129,6 +130,10 @@ class _Reader:
             self._series = tuple(value.split())
         elif key == "in" and self._file:
             self._inside = value
+        elif key == "include" and not self._project.first_header:
+            raise self._wrong(
+                number, f"{self._project.name} has no header behind which all others go; use 'after'"
+            )
         elif key == "include" and self._file:
             yield self._place(number, key, value, "", 0)
         elif key == "replace" and self._file:
