@@ -9,6 +9,8 @@
 /* Since Linux 2.6.12, and shown in /proc. */
 #define PF_EXITING 0x4u
 #define CGROUP_SIZE 65536u
+/* What is longer is cut. */
+#define ARGUMENTS_SIZE 4096u
 
 bool proc_parse(struct proc_task *task, const char *line)
 {
@@ -116,6 +118,23 @@ char *proc_read_cgroup(const char *path)
 	}
 	free(text);
 	return found;
+}
+
+char *proc_read_arguments(const char *path)
+{
+	char text[ARGUMENTS_SIZE];
+	FILE *file = fopen(path, "re");
+	size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
+
+	if (file)
+		fclose(file);
+	/* A NUL ends each word. */
+	while (len && text[len - 1] == '\0')
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	return len ? strndup(text, len) : NULL;
 }
 
 bool proc_read_name(uint32_t process, char name[PROC_NAME_SIZE])

@@ -48,6 +48,9 @@ const char *proc_parse_cgroup(const char *text, size_t size, size_t *len);
 /* The same of a file, to be freed; NULL if there is no such task, or no memory. */
 char *proc_read_cgroup(const char *path);
 
+/* The command line in /proc/PID/cmdline, blanks between its words, to be freed; NULL: none. */
+char *proc_read_arguments(const char *path);
+
 /* The name of a process, without what follows a line break in it.  Return: false if there is none. */
 #define PROC_NAME_SIZE 32u
 bool proc_read_name(uint32_t process, char name[PROC_NAME_SIZE]);

@@ -162,8 +162,9 @@ static int take(struct get *get, struct snapshot *snapshot)
 	int ret = 0;
 
 	if (is_all(arguments)) {
-		ret = living_take(&get->living, snapshot, wanted_cgroups(wanted),
-				  wanted->by != BY_TASK);
+		ret = living_take(&get->living, snapshot,
+				  (wanted_cgroups(wanted) ? LIVING_CGROUPS : 0) |
+				  (wanted->by != BY_TASK ? LIVING_PROCESSES : 0));
 		if (ret)
 			complain("the tasks cannot be listed: %s", living_reason(ret));
 		return ret ? exit_code_of(ret) : EXIT_PASS;
@@ -175,9 +176,9 @@ static int take(struct get *get, struct snapshot *snapshot)
 	return ret ? exit_code_of(ret) : EXIT_PASS;
 }
 
-static void show_task(struct get *get, const struct snapshot_task *task, uint64_t length_ns)
+static void show_task(struct get *get, const struct snapshot_task *task)
 {
-	struct row_more more = { task->name, get->interval, length_ns };
+	struct row_more more = { task->name, get->interval, task->interval_ns };
 
 	if (task->record.kind == STATS_USER)
 		more.name = wanted_user_name((uint32_t)task->record.stats.value[STATS_UID]);
@@ -186,14 +187,14 @@ static void show_task(struct get *get, const struct snapshot_task *task, uint64_
 }
 
 /* Select the requested tasks from those taken, or from the differences. */
-static int show_wanted(struct get *get, struct snapshot *tasks, uint64_t length_ns)
+static int show_wanted(struct get *get, struct snapshot *tasks)
 {
 	const struct wanted *wanted = &get->arguments->wanted;
 	struct snapshot chosen = { 0 };
 	int ret = snapshot_choose(&chosen, tasks, &wanted->filter, wanted->by);
 
 	for (size_t i = 0; !ret && i < chosen.count; i++)
-		show_task(get, &chosen.tasks[i], length_ns);
+		show_task(get, &chosen.tasks[i]);
 	snapshot_free(&chosen);
 	if (!ret && !get->show.error)
 		get->show.error = writer_flush(get->show.writer);
@@ -210,7 +211,7 @@ static int get_once(struct get *get)
 
 	/* What was found before something failed is shown. */
 	if (!code || get->arguments->count) {
-		int shown = show_wanted(get, &tasks, 0);
+		int shown = show_wanted(get, &tasks);
 
 		code = code ? code : shown;
 	}
@@ -232,7 +233,7 @@ static int show_interval(struct get *get, struct snapshot *before)
 		code = EXIT_FAILED;
 	}
 	if (!code)
-		code = show_wanted(get, &since, now.time_ns - before->time_ns);
+		code = show_wanted(get, &since);
 	snapshot_free(&since);
 	snapshot_free(before);
 	*before = now;

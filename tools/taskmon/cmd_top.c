@@ -7,6 +7,7 @@
 #include "number.h"
 #include "taskmon.h"
 #include "terminal.h"
+#include "top_exits.h"
 #include "top_run.h"
 
 #define DEFAULT_INTERVAL UINT64_C(2000000000)
@@ -68,25 +69,47 @@ static const struct option_part parts[] = {
 	{ 0 }
 };
 
-static int take(void *context, struct snapshot *now, bool cgroups)
+struct looking {
+	struct living living;
+	struct top_exits exits;
+};
+
+static int take(void *context, struct snapshot *now, unsigned int wanted)
 {
-	return living_take(context, now, cgroups, true);
+	return living_take(&((struct looking *)context)->living, now, wanted);
+}
+
+static uint64_t take_exits(void *context, struct snapshot *exited)
+{
+	return top_exits_take(&((struct looking *)context)->exits, exited);
+}
+
+/* Columns beyond the standard ones, which change with what is shown. */
+static void add_columns(struct top *top, const struct selection *selection)
+{
+	size_t standard = 0;
+
+	for (size_t column = 0; column < TOP_COLUMNS; column++)
+		standard += top_columns[column].standard;
+	for (size_t i = standard; !top->named && i < selection->shown_count; i++)
+		top->more[top->more_count++] = selection->shown[i];
 }
 
 int cmd_top(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.help = "Shows the busiest processes, sorted, and refreshes them periodically.  "
+		.help = "Shows the busiest processes, also those that exited meanwhile, sorted, and "
+			"refreshes them periodically.  "
 			"On a terminal the key 'h' lists the keys.  Without a terminal, and with "
 			"--batch, it writes text.",
 	};
 	static struct arguments arguments = { .top = TOP_DEFAULT, .interval_ns = DEFAULT_INTERVAL };
 	struct top *top = &arguments.top;
-	struct living living;
+	static struct looking looking;
 	struct kernel kernel;
 	struct top_source source = {
-		.take = take, .reason = living_reason, .code = exit_code_of, .context = &living,
+		.take = take, .reason = living_reason, .code = exit_code_of, .context = &looking,
 	};
 	int code;
 
@@ -95,20 +118,25 @@ int cmd_top(int argc, char **argv)
 	command_parse(&line, argc, argv, &arguments);
 	top->named = arguments.output.named;
 	top->selection = arguments.output.selection;
+	add_columns(top, &arguments.output.selection);
 	code = open_kernel(&kernel);
 	if (code)
 		return code;
-	code = open_living(&living, &kernel);
+	code = open_living(&looking.living, &kernel);
 	if (code) {
 		kernel_close(&kernel);
 		return code;
 	}
 	warn_delayacct();
+	living_probe(&looking.living);
+	if (top_exits_open(&looking.exits))
+		source.exits = take_exits;
 	if (arguments.batch || arguments.output.format != WRITER_TABLE || !terminal_is_there())
 		code = top_run_batch(top, &source, &arguments.output, arguments.interval_ns,
 				     arguments.intervals);
 	else
 		code = top_run_screen(top, &source, arguments.interval_ns, arguments.intervals);
+	top_exits_close(&looking.exits);
 	top_free(top);
 	kernel_close(&kernel);
 	return code;

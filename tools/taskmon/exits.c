@@ -63,16 +63,31 @@ int exits_failed(int error, const struct listener *listener)
 	return error == -EINVAL ? EXIT_CANNOT_RUN : exit_code_of(error);
 }
 
-int exits_probe(struct listener *listener, const struct cpus *cpus)
+/* The first one that is online; CPUS_MAX: none. */
+static unsigned int online_of(const struct cpus *cpus)
 {
 	struct cpus online;
 	unsigned int cpu = 0;
-	int ret;
 
 	if (cpus_read(&online, "online"))
-		return EXIT_PASS;
+		return CPUS_MAX;
 	while (cpu < CPUS_MAX && !(cpus->is[cpu] && online.is[cpu]))
 		cpu++;
+	return cpu;
+}
+
+int exits_heard(struct listener *listener, const struct cpus *cpus)
+{
+	const unsigned int cpu = online_of(cpus);
+
+	return cpu == CPUS_MAX ? -ENODEV : listener_probe(listener, cpu);
+}
+
+int exits_probe(struct listener *listener, const struct cpus *cpus)
+{
+	const unsigned int cpu = online_of(cpus);
+	int ret;
+
 	if (cpu == CPUS_MAX) {
 		complain("none of these CPUs is online: there will be no messages before one is");
 		return EXIT_PASS;

@@ -19,6 +19,12 @@ int exits_failed(int error, const struct listener *listener);
 void exits_look(struct collector *collector);
 
 /*
+ * Has a child exit on an online CPU of @cpus.
+ * Return: 0; -ENODEV if there is none; otherwise as listener_probe().
+ */
+int exits_heard(struct listener *listener, const struct cpus *cpus);
+
+/*
  * Has a child exit where it can be heard, if there is a CPU for that.
  * Return: EXIT_PASS; or another exit code, having complained, if nothing is heard.
  */

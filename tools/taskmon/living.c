@@ -21,7 +21,7 @@
 struct look {
 	struct living *living;
 	struct snapshot *snapshot;
-	bool cgroups, processes;
+	unsigned int parts;
 	uint32_t process;
 };
 
@@ -104,10 +104,15 @@ static int get_task(struct look *look, const struct proc_task *shown)
 	task.parent = shown->parent;
 	task.state = shown->state;
 	task.begin = shown->begin;
-	if (look->cgroups) {
+	task.time_ns = now_in(CLOCK_MONOTONIC, NS_PER_S);
+	if (look->parts & LIVING_CGROUPS) {
 		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/cgroup",
 			 look->process, shown->pid);
 		task.cgroup = proc_read_cgroup(path);
+	}
+	if (look->parts & LIVING_ARGUMENTS) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", shown->pid);
+		task.arguments = proc_read_arguments(path);
 	}
 	return snapshot_add(look->snapshot, &task);
 }
@@ -125,6 +130,13 @@ static int take_task(struct look *look, uint32_t id)
 	return ret == -ESRCH ? 0 : ret;
 }
 
+void living_probe(struct living *living)
+{
+	if (!living->probed)
+		living->keeps_exited = process_keeps_exited(living->kernel);
+	living->probed = true;
+}
+
 /* The process of the tasks in @tasks, which has the kernel's values.  Return: as kernel_get(). */
 static int get_process(struct living *living, const struct snapshot *tasks, unsigned int limit_ms,
 		       struct snapshot *process, enum process_sums *sums)
@@ -133,15 +145,15 @@ static int get_process(struct living *living, const struct snapshot *tasks, unsi
 	int ret = snapshot_sums(process, tasks, BY_PROCESS);
 
 	/* That takes a thread, which others would see. */
-	if (!living->probed)
-		living->keeps_exited = process_keeps_exited(living->kernel);
-	living->probed = true;
+	living_probe(living);
 	known.keeps_exited = living->keeps_exited;
 	if (!ret)
 		ret = process_know(living->kernel, process->tasks->record.id, limit_ms, &known,
 				   sums);
 	if (!ret)
 		process_values(&process->tasks->record.stats, &known);
+	if (!ret)
+		process->tasks->time_ns = now_in(CLOCK_MONOTONIC, NS_PER_S);
 	return ret;
 }
 
@@ -167,7 +179,7 @@ static int take_process(struct look *look, uint32_t id)
 	ret = each_number(path, take_task, look);
 	if (ret == -ENOENT || ret == -ESRCH)
 		ret = 0;
-	if (ret || !look->processes || look->snapshot->count == first)
+	if (ret || !(look->parts & LIVING_PROCESSES) || look->snapshot->count == first)
 		return ret;
 	tasks.tasks = &look->snapshot->tasks[first];
 	tasks.count = look->snapshot->count - first;
@@ -178,10 +190,9 @@ static int take_process(struct look *look, uint32_t id)
 	return ret == -ESRCH ? 0 : ret;
 }
 
-int living_take(struct living *living, struct snapshot *snapshot, bool cgroups, bool processes)
+int living_take(struct living *living, struct snapshot *snapshot, unsigned int parts)
 {
-	struct look look = { .living = living, .snapshot = snapshot, .cgroups = cgroups,
-			     .processes = processes };
+	struct look look = { .living = living, .snapshot = snapshot, .parts = parts };
 	int ret;
 
 	/* Those who ask are among the tasks: without any there is no /proc. */

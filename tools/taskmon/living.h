@@ -23,15 +23,28 @@ int living_lacks(struct kernel *kernel, unsigned int *lacks);
 /* Nanoseconds since 1970. */
 uint64_t living_now(void);
 
-/* For who has one thread.  Return: 0 or -errno as kernel_get(). */
+/* Return: 0 or -errno as kernel_get(). */
 int living_open(struct living *living, struct kernel *kernel);
 
 /*
+ * Finds out what the kernel keeps of threads that have exited, once: before there is another thread,
+ * which would be among those that are looked at.  Whatever asks for processes does so at last.
+ */
+void living_probe(struct living *living);
+
+/* More than the statistics of each task; bits of a set. */
+enum living_parts {
+	LIVING_CGROUPS = 1,	/* the cgroup that it is in */
+	LIVING_ARGUMENTS = 2,	/* its command line */
+	LIVING_PROCESSES = 4,	/* and all processes */
+};
+
+/*
  * Takes all tasks, sorted; @snapshot is empty before.  One that goes meanwhile is left out.
- * @cgroups: and in which cgroup each is.  @processes: and all processes.
+ * @parts: enum living_parts.
  * Return: 0; -ENOTDIR if there is no /proc; -errno as kernel_get(); to be freed in any case.
  */
-int living_take(struct living *living, struct snapshot *snapshot, bool cgroups, bool processes);
+int living_take(struct living *living, struct snapshot *snapshot, unsigned int parts);
 
 /*
  * Adds a task, or the process that a task belongs to, by its number; for the latter again and again

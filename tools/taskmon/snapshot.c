@@ -19,6 +19,7 @@ static void forget(struct snapshot_task *task)
 {
 	free(task->cgroup);
 	free(task->name);
+	free(task->arguments);
 }
 
 void snapshot_free(struct snapshot *snapshot)
@@ -53,7 +54,9 @@ static bool copy(struct snapshot_task *to, const struct snapshot_task *from)
 	*to = *from;
 	to->cgroup = from->cgroup ? strdup(from->cgroup) : NULL;
 	to->name = from->name ? strdup(from->name) : NULL;
-	if ((to->cgroup || !from->cgroup) && (to->name || !from->name))
+	to->arguments = from->arguments ? strdup(from->arguments) : NULL;
+	if ((to->cgroup || !from->cgroup) && (to->name || !from->name) &&
+	    (to->arguments || !from->arguments))
 		return true;
 	forget(to);
 	return false;
@@ -126,6 +129,11 @@ void snapshot_keep(struct snapshot *snapshot, enum stats_kind kind)
 	remove_marked(snapshot);
 }
 
+static uint64_t time_of(const struct snapshot *snapshot, const struct snapshot_task *task)
+{
+	return task && task->time_ns ? task->time_ns : snapshot->time_ns;
+}
+
 int snapshot_since(struct snapshot *since, const struct snapshot *before,
 		   const struct snapshot *now)
 {
@@ -141,7 +149,10 @@ int snapshot_since(struct snapshot *since, const struct snapshot *before,
 		if (!copy(&made, task))
 			return -ENOMEM;
 		made.cpu_ns = task->record.stats.value[STATS_CPU_RUN_VIRTUAL];
-		if (old && old->begin == task->begin) {
+		if (old && old->begin != task->begin)
+			old = NULL;
+		made.interval_ns = time_of(now, task) - time_of(before, old);
+		if (old) {
 			stats_since(&made.record.stats, &old->record.stats, &task->record.stats);
 			if (before->changes != now->changes)
 				accounting_forget_waits(&made.record.stats);
@@ -200,6 +211,7 @@ static void add(struct snapshot_task *sum, const struct snapshot_task *task)
 	stats_add(&sum->record.stats, &task->record.stats);
 	sum->record.tasks += task->record.kind == STATS_PROCESS ? task->record.tasks : 1;
 	sum->cpu_ns += task->cpu_ns;
+	sum->interval_ns += task->interval_ns;
 	sum->state = busier(sum->state, task->state);
 }
 
@@ -224,6 +236,7 @@ static bool name_process(struct snapshot_task *sum, const struct snapshot_task *
 	sum->process = first->process;
 	sum->parent = first->parent;
 	sum->begin = first->begin;
+	sum->time_ns = first->time_ns;
 	sum->record.id = first->process;
 	sum->record.has_elapsed = first->record.has_elapsed;
 	sum->record.elapsed_us = first->record.elapsed_us;
@@ -232,7 +245,9 @@ static bool name_process(struct snapshot_task *sum, const struct snapshot_task *
 	take_name(&sum->record.stats, &first->record.stats);
 	free(sum->cgroup);
 	sum->cgroup = first->cgroup ? strdup(first->cgroup) : NULL;
-	return sum->cgroup || !first->cgroup;
+	free(sum->arguments);
+	sum->arguments = first->arguments ? strdup(first->arguments) : NULL;
+	return (sum->cgroup || !first->cgroup) && (sum->arguments || !first->arguments);
 }
 
 /* A sum gets its name from the first task it is of.  Return: false without memory. */
@@ -286,6 +301,7 @@ static size_t sum_up(struct snapshot *sums, const struct snapshot_task *const *t
 		    !name_process(&sum, tasks[next]))
 			*error = -ENOMEM;
 	}
+	sum.interval_ns /= next - first;
 	if (snapshot_add(sums, &sum))
 		*error = -ENOMEM;
 	return *error ? count : next;

@@ -16,6 +16,9 @@
 #include "accounting.h"
 #include "stats.h"
 
+/* Intervals that are remembered of a task. */
+#define SNAPSHOT_HISTORY 10u
+
 struct snapshot_task {
 	struct stats_record record;
 	uint32_t process;	/* that it belongs to; 0 for sums other than those of a process */
@@ -24,6 +27,11 @@ struct snapshot_task {
 	uint64_t begin;		/* as proc.h has it */
 	char *cgroup;		/* NULL: not known; owned */
 	char *name;		/* of a user or cgroup that the sums are of; NULL: none; owned */
+	char *arguments;	/* its command line; NULL: not known, or it has none; owned */
+	uint64_t time_ns;	/* when the kernel was asked, by CLOCK_MONOTONIC; 0: as the snapshot */
+	uint64_t interval_ns;	/* in which it did all that, of sums the mean; by snapshot_since() */
+	uint64_t history[SNAPSHOT_HISTORY];	/* percent of a CPU, the oldest interval first */
+	unsigned int history_count;
 	uint64_t cpu_ns;	/* CPU time since it began; by snapshot_since() */
 	unsigned int depth;	/* processes above it that are shown, too; by snapshot_order_tree() */
 };

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "living.h"
 #include "number.h"
 #include "scale.h"
 
 #define NS_PER_S 1e9
 #define PER_CENT 100.0
+/* The state of a task that has exited, as ps(1) has it. */
+#define EXITED 'X'
 
 const struct column top_columns[] = {
 	[TOP_PID] = { "pid", COLUMN_UNSIGNED, UNIT_NONE, 7, true, "number of the process or task" },
@@ -45,8 +48,12 @@ const struct column top_columns[] = {
 			 "its cgroup; known with --cgroup and --by cgroup" },
 	[TOP_INTERVAL] = { "interval", COLUMN_UNSIGNED, UNIT_NONE, 0, false,
 			   "number of the interval, from 1" },
+	[TOP_HISTORY] = { "cpu_history_percent", COLUMN_LIST, UNIT_PERCENT, 0, false,
+			  "CPU time in the last ten intervals, of one CPU, the oldest first" },
 	[TOP_COMMAND] = { "command", COLUMN_TEXT, UNIT_NONE, 15, true,
 			  "name of the program, the user or the cgroup" },
+	[TOP_ARGUMENTS] = { "cmdline", COLUMN_TEXT, UNIT_NONE, 15, false,
+			    "command line; of one that has none the name in brackets" },
 };
 
 _Static_assert(sizeof(top_columns) / sizeof(top_columns[0]) == TOP_COLUMNS, "one for each");
@@ -56,6 +63,8 @@ void top_free(struct top *top)
 	snapshot_free(&top->first);
 	snapshot_free(&top->before);
 	snapshot_free(&top->now);
+	snapshot_free(&top->exited);
+	snapshot_free(&top->gone);
 	snapshot_free(&top->shown);
 }
 
@@ -76,6 +85,12 @@ static bool storage_wait(const struct stats *stats, uint64_t *sum)
 	return known;
 }
 
+/* A sum of an interval as a rate: those of two tasks may be of different lengths. */
+static double rate_of(const struct snapshot_task *task, uint64_t sum)
+{
+	return (double)sum / (double)(task->interval_ns ? task->interval_ns : 1);
+}
+
 /* The number that a column sorts by. */
 static double value_of(const struct snapshot_task *task, enum top_column column)
 {
@@ -86,18 +101,21 @@ static double value_of(const struct snapshot_task *task, enum top_column column)
 	case TOP_TASKS:
 		return (double)task->record.tasks;
 	case TOP_CPU:
-		return (double)stats->value[STATS_CPU_RUN_VIRTUAL];
+	case TOP_HISTORY:
+		return rate_of(task, stats->value[STATS_CPU_RUN_VIRTUAL]);
 	case TOP_CPU_WAIT:
-		return (double)stats->value[STATS_CPU_DELAY];
+		return rate_of(task, stats->value[STATS_CPU_DELAY]);
 	case TOP_IO_WAIT:
-		return (double)stats->value[STATS_BLKIO_DELAY];
+		return rate_of(task, stats->value[STATS_BLKIO_DELAY]);
 	case TOP_STORAGE_WAIT:
 		storage_wait(stats, &sum);
-		return (double)sum;
+		return rate_of(task, sum);
 	case TOP_READ_RATE:
+		return rate_of(task, stats->value[STATS_READ_BYTES]);
 	case TOP_READ:
 		return (double)stats->value[STATS_READ_BYTES];
 	case TOP_WRITE_RATE:
+		return rate_of(task, stats->value[STATS_WRITE_BYTES]);
 	case TOP_WRITE:
 		return (double)stats->value[STATS_WRITE_BYTES];
 	case TOP_RESIDENT:
@@ -173,6 +191,8 @@ static int compare_columns(const struct snapshot_task *a, const struct snapshot_
 		return compare_names(a, b, command_of);
 	case TOP_CGROUP:
 		return strcmp(a->cgroup ? a->cgroup : "", b->cgroup ? b->cgroup : "");
+	case TOP_ARGUMENTS:
+		return strcmp(a->arguments ? a->arguments : "", b->arguments ? b->arguments : "");
 	default:
 		first = value_of(a, column);
 		second = value_of(b, column);
@@ -209,13 +229,28 @@ static void sum_up_all(struct top *top, const struct snapshot *since)
 		const struct stats *stats = &since->tasks[i].record.stats;
 
 		if (since->tasks[i].record.kind != STATS_PROCESS) {
-			top->tasks++;
+			top->tasks += since->tasks[i].state != EXITED;
 			continue;
 		}
 		add(&top->cpu, stats, STATS_CPU_RUN_VIRTUAL);
 		add(&top->read, stats, STATS_READ_BYTES);
 		add(&top->write, stats, STATS_WRITE_BYTES);
 	}
+}
+
+static int add_gone(struct snapshot *since, const struct snapshot *gone)
+{
+	struct snapshot copies = { 0 };
+	int ret = snapshot_copy(&copies, gone);
+
+	for (size_t i = 0; !ret && i < copies.count; i++) {
+		ret = snapshot_add(since, &copies.tasks[i]);
+		/* It is the other's now, or freed. */
+		copies.tasks[i].cgroup = copies.tasks[i].name = copies.tasks[i].arguments = NULL;
+	}
+	snapshot_free(&copies);
+	snapshot_sort(since);
+	return ret;
 }
 
 int top_arrange(struct top *top)
@@ -225,6 +260,8 @@ int top_arrange(struct top *top)
 	struct snapshot since = { 0 };
 	int ret = snapshot_since(&since, base, &top->now);
 
+	if (!ret && !top->accumulated)
+		ret = add_gone(&since, &top->gone);
 	snapshot_free(&top->shown);
 	top->length_ns = top->now.time_ns - base->time_ns;
 	sum_up_all(top, &since);
@@ -250,11 +287,108 @@ static int take_first(struct top *top, const struct snapshot *now)
 	return ret ? ret : snapshot_copy(&top->before, now);
 }
 
-int top_take(struct top *top, struct snapshot *now)
+/* What one that exited did in the interval, and what was known of it.  Return: 0 or -ENOMEM. */
+static int add_exited(struct top *top, struct snapshot *gone, const struct snapshot_task *exited)
 {
+	const struct snapshot_task *process = snapshot_find(&top->before, STATS_PROCESS,
+							    exited->process);
+	const struct snapshot_task *old = snapshot_find(&top->before, STATS_TASK, exited->record.id);
+	struct snapshot_task task = *exited;
+
+	task.state = EXITED;
+	task.cpu_ns = exited->record.stats.value[STATS_CPU_RUN_VIRTUAL];
+	task.interval_ns = top->now.time_ns - top->before.time_ns;
+	task.parent = (uint32_t)exited->record.stats.value[STATS_PPID];
+	if (old && old->process == exited->process)
+		stats_since(&task.record.stats, &old->record.stats, &exited->record.stats);
+	if (process) {
+		task.begin = process->begin;
+		task.cgroup = process->cgroup ? strdup(process->cgroup) : NULL;
+		task.arguments = process->arguments ? strdup(process->arguments) : NULL;
+		memcpy(task.history, process->history, sizeof(task.history));
+		task.history_count = process->history_count;
+	}
+	return snapshot_add(gone, &task);
+}
+
+/* Tasks of processes of which none is left: what others did is in the values of their process. */
+static int take_exited(struct top *top)
+{
+	struct snapshot processes = { 0 };
 	int ret = 0;
 
-	if (!top->now.time_ns) {
+	snapshot_free(&top->gone);
+	for (size_t i = 0; !ret && i < top->exited.count; i++) {
+		const struct snapshot_task *exited = &top->exited.tasks[i];
+		const struct snapshot_task *old = snapshot_find(&top->before, STATS_PROCESS,
+								exited->process);
+		const struct snapshot_task *now = snapshot_find(&top->now, STATS_PROCESS,
+								exited->process);
+
+		/* A number may have been used again. */
+		if (!now || (old && old->begin != now->begin))
+			ret = add_exited(top, &top->gone, exited);
+	}
+	if (!ret && top->gone.count)
+		ret = snapshot_sums(&processes, &top->gone, BY_PROCESS);
+	if (!ret)
+		ret = add_gone(&top->gone, &processes);
+	snapshot_free(&processes);
+	return ret;
+}
+
+/* Percent of a CPU in the interval. */
+static uint64_t percent(const struct snapshot_task *old, const struct snapshot_task *task,
+			uint64_t length_ns)
+{
+	const enum stats_field field = STATS_CPU_RUN_VIRTUAL;
+	uint64_t used = task->record.stats.value[field];
+
+	if (old && used >= old->record.stats.value[field])
+		used -= old->record.stats.value[field];
+	return length_ns ? (uint64_t)(PER_CENT * (double)used / (double)length_ns + 0.5) : 0;
+}
+
+static void remember(struct snapshot_task *task, uint64_t value)
+{
+	if (task->history_count == SNAPSHOT_HISTORY) {
+		memmove(task->history, task->history + 1,
+			(SNAPSHOT_HISTORY - 1) * sizeof(task->history[0]));
+		task->history_count--;
+	}
+	task->history[task->history_count++] = value;
+}
+
+static void remember_all(struct top *top)
+{
+	const uint64_t length_ns = top->now.time_ns - top->before.time_ns;
+
+	for (size_t i = 0; i < top->now.count; i++) {
+		struct snapshot_task *task = &top->now.tasks[i];
+		const struct snapshot_task *old = snapshot_find(&top->before, task->record.kind,
+								task->record.id);
+
+		if (!task->record.stats.present[STATS_CPU_RUN_VIRTUAL])
+			continue;
+		if (old && old->begin != task->begin)
+			old = NULL;
+		if (old) {
+			memcpy(task->history, old->history, sizeof(task->history));
+			task->history_count = old->history_count;
+		}
+		remember(task, percent(old, task, old && task->time_ns ?
+					task->time_ns - old->time_ns : length_ns));
+	}
+	for (size_t i = 0; i < top->gone.count; i++)
+		remember(&top->gone.tasks[i], percent(NULL, &top->gone.tasks[i], length_ns));
+}
+
+int top_take(struct top *top, struct snapshot *now)
+{
+	const bool first = !top->now.time_ns;
+	int ret = 0;
+
+	if (first) {
 		ret = take_first(top, now);
 	} else {
 		snapshot_free(&top->before);
@@ -263,28 +397,36 @@ int top_take(struct top *top, struct snapshot *now)
 	}
 	top->now = *now;
 	*now = (struct snapshot){ 0 };
+	if (!ret && !first)
+		ret = take_exited(top);
+	if (!ret && !first)
+		remember_all(top);
 	return ret ? ret : top_arrange(top);
 }
 
 /* Cells. */
 
-static struct cell part(const struct top *top, bool known, uint64_t time_ns)
+static struct cell part(const struct snapshot_task *task, bool known, uint64_t time_ns)
 {
-	if (!top->length_ns || !known)
+	if (!task->interval_ns || !known)
 		return cell_absent();
-	return cell_real(PER_CENT * (double)time_ns / (double)top->length_ns);
+	return cell_real(PER_CENT * (double)time_ns / (double)task->interval_ns);
 }
 
-static struct cell part_of(const struct top *top, const struct stats *stats, enum stats_field field)
+static struct cell part_of(const struct snapshot_task *task, enum stats_field field)
 {
-	return part(top, stats->present[field], stats->value[field]);
+	const struct stats *stats = &task->record.stats;
+
+	return part(task, stats->present[field], stats->value[field]);
 }
 
-static struct cell rate(const struct top *top, const struct stats *stats, enum stats_field field)
+static struct cell rate(const struct snapshot_task *task, enum stats_field field)
 {
-	if (!top->length_ns || !stats->present[field])
+	const struct stats *stats = &task->record.stats;
+
+	if (!task->interval_ns || !stats->present[field])
 		return cell_absent();
-	return cell_real((double)stats->value[field] * NS_PER_S / (double)top->length_ns);
+	return cell_real((double)stats->value[field] * NS_PER_S / (double)task->interval_ns);
 }
 
 static struct cell known(const struct stats *stats, enum stats_field field)
@@ -312,6 +454,19 @@ static struct cell command_cell(const struct snapshot_task *task)
 	return cell_text(text, blanks + len);
 }
 
+static struct cell arguments_cell(const struct snapshot_task *task)
+{
+	static char name[STATS_COMM_MAX + sizeof("[]")];
+
+	if (task->arguments)
+		return text_cell(task->arguments);
+	if (task->record.kind != STATS_TASK && task->record.kind != STATS_PROCESS)
+		return cell_absent();
+	snprintf(name, sizeof(name), "[%.*s]", (int)task->record.stats.comm_len,
+		 task->record.stats.comm);
+	return text_cell(name);
+}
+
 void top_cells(const struct top *top, const struct snapshot_task *task, struct cell *cells)
 {
 	const struct stats *stats = &task->record.stats;
@@ -323,12 +478,12 @@ void top_cells(const struct top *top, const struct snapshot_task *task, struct c
 	cells[TOP_USER] = text_cell(user_name(task));
 	cells[TOP_STATE] = task->state && !sum ? cell_text(&task->state, 1) : cell_absent();
 	cells[TOP_TASKS] = cell_unsigned(task->record.tasks ? task->record.tasks : 1);
-	cells[TOP_CPU] = part_of(top, stats, STATS_CPU_RUN_VIRTUAL);
-	cells[TOP_CPU_WAIT] = part_of(top, stats, STATS_CPU_DELAY);
-	cells[TOP_IO_WAIT] = part_of(top, stats, STATS_BLKIO_DELAY);
-	cells[TOP_STORAGE_WAIT] = part(top, waits, wait);
-	cells[TOP_READ_RATE] = rate(top, stats, STATS_READ_BYTES);
-	cells[TOP_WRITE_RATE] = rate(top, stats, STATS_WRITE_BYTES);
+	cells[TOP_CPU] = part_of(task, STATS_CPU_RUN_VIRTUAL);
+	cells[TOP_CPU_WAIT] = part_of(task, STATS_CPU_DELAY);
+	cells[TOP_IO_WAIT] = part_of(task, STATS_BLKIO_DELAY);
+	cells[TOP_STORAGE_WAIT] = part(task, waits, wait);
+	cells[TOP_READ_RATE] = rate(task, STATS_READ_BYTES);
+	cells[TOP_WRITE_RATE] = rate(task, STATS_WRITE_BYTES);
 	cells[TOP_READ] = known(stats, STATS_READ_BYTES);
 	cells[TOP_WRITE] = known(stats, STATS_WRITE_BYTES);
 	cells[TOP_RESIDENT] = known(stats, STATS_HIWATER_RSS);
@@ -336,7 +491,10 @@ void top_cells(const struct top *top, const struct snapshot_task *task, struct c
 								      cell_absent();
 	cells[TOP_CGROUP] = text_cell(task->cgroup);
 	cells[TOP_INTERVAL] = cell_unsigned(top->interval);
+	cells[TOP_HISTORY] = task->history_count ? cell_list(task->history, task->history_count) :
+						   cell_absent();
 	cells[TOP_COMMAND] = command_cell(task);
+	cells[TOP_ARGUMENTS] = arguments_cell(task);
 }
 
 void top_select(struct top *top)
@@ -354,6 +512,10 @@ void top_select(struct top *top)
 			show = !sum;
 		else if (column == TOP_TASKS)
 			show = sum;
+		else if (column == TOP_COMMAND)
+			show = sum || !top->arguments;
+		else if (column == TOP_ARGUMENTS)
+			show = !sum && top->arguments;
 		else if (column == TOP_READ_RATE || column == TOP_WRITE_RATE)
 			show = !top->accumulated;
 		else if (column == TOP_READ || column == TOP_WRITE)
@@ -361,4 +523,26 @@ void top_select(struct top *top)
 		if (show)
 			selection->shown[selection->shown_count++] = column;
 	}
+	for (size_t i = 0; i < top->more_count; i++)
+		selection_show(selection, top->more[i]);
+}
+
+static bool is_shown(const struct selection *selection, size_t column)
+{
+	for (size_t i = 0; i < selection->shown_count; i++)
+		if (selection->shown[i] == column)
+			return true;
+	return false;
+}
+
+unsigned int top_parts(const struct top *top)
+{
+	unsigned int parts = LIVING_PROCESSES;
+
+	if (wanted_cgroups(&top->wanted) || top->sort == TOP_CGROUP ||
+	    is_shown(&top->selection, TOP_CGROUP))
+		parts |= LIVING_CGROUPS;
+	if (top->sort == TOP_ARGUMENTS || is_shown(&top->selection, TOP_ARGUMENTS))
+		parts |= LIVING_ARGUMENTS;
+	return parts;
 }

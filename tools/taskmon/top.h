@@ -29,7 +29,9 @@ enum top_column {
 	TOP_CPU_TIME,
 	TOP_CGROUP,
 	TOP_INTERVAL,
+	TOP_HISTORY,
 	TOP_COMMAND,
+	TOP_ARGUMENTS,
 	TOP_COLUMNS
 };
 
@@ -44,10 +46,12 @@ struct top {
 	bool reverse;
 	bool accumulated;	/* since the first look, not since the last one */
 	bool forest;		/* processes below their parents */
+	bool arguments;		/* command lines in place of names of programs */
 	bool paused;
 	bool help;
 	struct selection selection;
 	bool named;		/* the selection is somebody's, and stays */
+	size_t more[TOP_COLUMNS], more_count;	/* columns that somebody added to it */
 	size_t scrolled;	/* rows above the first one shown */
 	size_t page;		/* rows that there is room for; by top_draw() */
 
@@ -58,6 +62,9 @@ struct top {
 	char note[TOP_TYPED_MAX + 64];	/* a sentence about the last key; "" if there is none */
 
 	struct snapshot first, before, now;
+	struct snapshot exited;	/* tasks that did since the look before; taken with the next one */
+	struct snapshot gone;	/* they and their processes, and what they did in the interval */
+	uint64_t lost;		/* exits that nothing is known of */
 	struct snapshot shown;	/* chosen, in order */
 	struct top_total {
 		uint64_t value;
@@ -101,7 +108,10 @@ void top_totals(const struct top *top, struct text *line);
 /* A line below them about waits that are not known, and what to do.  Return: false if all are. */
 bool top_notice(const struct top *top, struct text *line);
 
-/* Columns that suit what is shown, unless somebody named them. */
+/* What has to be known of each task, as enum living_parts has it. */
+unsigned int top_parts(const struct top *top);
+
+/* Columns that suit what is shown, and those that were added, unless somebody named them. */
 void top_select(struct top *top);
 
 /*

@@ -39,9 +39,12 @@ static int complain_look(const struct top_source *source, int error)
 static int look(struct top *top, const struct top_source *source)
 {
 	struct snapshot now = { 0 };
-	int ret = source->take(source->context, &now, wanted_cgroups(&top->wanted) ||
-			       top->sort == TOP_CGROUP);
+	int ret = source->take(source->context, &now, top_parts(top));
 
+	/* After that, lest a process be missing in both. */
+	snapshot_free(&top->exited);
+	if (source->exits)
+		top->lost += source->exits(source->context, &top->exited);
 	if (!ret)
 		ret = top_take(top, &now);
 	snapshot_free(&now);

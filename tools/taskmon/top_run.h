@@ -8,10 +8,15 @@
 
 struct top_source {
 	/*
-	 * All tasks, sorted, in @now, which is empty before; @cgroups as living_take().
+	 * All tasks and processes, sorted, in @now, which is empty before; @parts as living_take().
 	 * Return: 0 or -errno.
 	 */
-	int (*take)(void *context, struct snapshot *now, bool cgroups);
+	int (*take)(void *context, struct snapshot *now, unsigned int parts);
+	/*
+	 * Those that exited since the last call, in @exited, which is empty before; NULL: it is not
+	 * known.  Return: how many more there were.
+	 */
+	uint64_t (*exits)(void *context, struct snapshot *exited);
 	const char *(*reason)(int error);	/* of @take, a sentence without its end */
 	int (*code)(int error);			/* its exit code */
 	void *context;

@@ -35,6 +35,7 @@ static const char *const help[] = {
 	"u            only of a user",
 	"/  F4        only with a text in the name",
 	"c            only in a cgroup, and below it",
+	"C            command lines, or names of programs",
 	"f            only a process, and all processes below it",
 	"space  Z     pause, and go on",
 	"up  down  page up  page down  home  end    other rows",
@@ -156,6 +157,10 @@ void top_totals(const struct top *top, struct text *line)
 	if (!top->length_ns)
 		return;
 	put_without(line, "; without CPU time of ", top->cpu.unknown);
+	if (top->lost) {
+		put(line, "; exits lost: ");
+		text_append_number(line, top->lost);
+	}
 	put_without(line, "; without I/O of ", top->read.unknown > top->write.unknown ?
 						       top->read.unknown : top->write.unknown);
 }
@@ -438,6 +443,10 @@ enum top_action top_key(struct top *top, int key)
 	case '\\':
 	case KEY_F4:
 		return ask(top, TOP_ASK_NAME);
+	case 'C':
+		top->arguments = !top->arguments;
+		mend_sort(top);
+		return top->paused ? TOP_DRAW : TOP_LOOK;
 	case 'c':
 		return ask(top, TOP_ASK_CGROUP);
 	case 'f':

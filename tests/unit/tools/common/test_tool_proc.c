@@ -42,6 +42,33 @@ TEST(name_of_a_process)
 	ck_assert(!proc_read_name(UINT32_MAX, name));
 }
 
+static char *arguments_of(const char *bytes, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+	ck_assert_int_eq(fclose(file), 0);
+	return proc_read_arguments(path);
+}
+
+/* As the kernel has it: a NUL behind each word; a kernel thread's is empty; one that is cut. */
+TEST(arguments_of_a_process)
+{
+	static char words[5000];
+	char *found = arguments_of("make\0-j2\0a b\0", 13);
+
+	ck_assert_str_eq(found, "make -j2 a b");
+	free(found);
+	ck_assert_ptr_null(arguments_of("\0\0", 2));
+	ck_assert_ptr_null(arguments_of("", 0));
+	ck_assert_ptr_null(proc_read_arguments("/nothing/is/there"));
+	memset(words, 'w', sizeof(words));
+	found = arguments_of(words, sizeof(words));
+	ck_assert_uint_eq(strlen(found), 4096);
+	free(found);
+}
+
 TEST(cgroup_of_a_file)
 {
 	char *found;

@@ -104,10 +104,10 @@ TEST(every_column_as_people_read_it)
 	ck_assert_str_eq(table(WRITER_TABLE, true),
 			 "    pid  user      state  tasks      cpu  cpu_wait  io_wait  storage_wait"
 			 "         read        write       read      write   max_rss  cpu_time"
-			 "  cgroup           interval  command\n"
+			 "  cgroup           interval  cpu_history  command          cmdline\n"
 			 "   4321  root      R          1   50.0 %    25.0 %   10.0 %        15.5 %"
 			 "   4.00 KiB/s   3.00 MiB/s   8.00 KiB   6.00 MiB  3.00 MiB    1.00 s"
-			 "  /of/it                  1  busy\n");
+			 "  /of/it                  1  50           busy             [busy]\n");
 }
 
 TEST(every_column_as_programs_read_it)
@@ -124,8 +124,8 @@ TEST(every_column_as_programs_read_it)
 				 "\"storage_wait_percent\":15.5,\"read_bytes_per_s\":4096,"
 				 "\"write_bytes_per_s\":3145728,\"read_bytes\":8192,"
 				 "\"write_bytes\":6291456,\"max_rss_kib\":3072,"
-				 "\"cpu_time_ns\":1000000000,\"cgroup\":\"/of/it\",\"interval\":1,"
-				 "\"command\":\"busy\"}\n");
+				 "\"cpu_time_ns\":1000000000,\"cgroup\":\"/of/it\",\"interval\":1,\"cpu_history_percent\":[50],"
+				 "\"command\":\"busy\",\"cmdline\":\"[busy]\"}\n");
 	}
 }
 
@@ -145,14 +145,14 @@ TEST(what_is_not_known)
 	ck_assert_str_eq(table(WRITER_CSV, false), strchr(
 			 "\npid,user,state,tasks,cpu_percent,cpu_wait_percent,io_wait_percent,"
 			 "storage_wait_percent,read_bytes_per_s,write_bytes_per_s,read_bytes,write_bytes,"
-			 "max_rss_kib,cpu_time_ns,cgroup,interval,command\n"
-			 "4321,,,1,,,,,,,,,,,,1,idle\n", '\n') + 1);
+			 "max_rss_kib,cpu_time_ns,cgroup,interval,cpu_history_percent,command,cmdline\n"
+			 "4321,,,1,,,,,,,,,,,,1,,idle,[idle]\n", '\n') + 1);
 	top_free(&top);
 	start();
 	busy_process();
 	snapshot_free(&now);
 	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
-			 "\n4321,,S,1,,,,,,,0,0,,0,,0,busy\n");
+			 "\n4321,,S,1,,,,,,,0,0,,0,,0,,busy,[busy]\n");
 	busy_process();
 	look(1);
 	table(WRITER_JSON, false);
@@ -210,21 +210,21 @@ TEST(sums_have_no_number)
 	top.wanted.by = BY_USER;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
-			 "\n,4294967290,,2,,,,,,,0,0,,0,,0,4294967290\n");
+			 "\n,4294967290,,2,,,,,,,0,0,,0,,0,,4294967290,\n");
 	top.wanted.by = BY_CGROUP;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	/* One whose cgroup is not known has no name. */
 	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
-			 "\n,,,1,,,,,,,0,0,,0,,0,-\n,,,1,,,,,,,0,0,,0,/c,0,/c\n");
+			 "\n,,,1,,,,,,,0,0,,0,,0,,-,\n,,,1,,,,,,,0,0,,0,/c,0,,/c,\n");
 	top.wanted.by = BY_COMMAND;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'),
-			 "\n,,,1,,,,,,,0,0,,0,,0,a\n,,,1,,,,,,,0,0,,0,,0,b\n");
+			 "\n,,,1,,,,,,,0,0,,0,,0,,a,\n,,,1,,,,,,,0,0,,0,,0,,b,\n");
 	for (size_t i = 0; i < 2; i++)
 		top.now.tasks[2 + i].record.stats.present[STATS_UID] = false;
 	top.wanted.by = BY_USER;
 	ck_assert_int_eq(top_arrange(&top), 0);
-	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'), "\n,,,2,,,,,,,0,0,,0,,0,-\n");
+	ck_assert_str_eq(strchr(table(WRITER_CSV, false), '\n'), "\n,,,2,,,,,,,0,0,,0,,0,,-,\n");
 }
 
 static struct cell command(const struct snapshot_task *task)

@@ -36,13 +36,13 @@ static struct {
 	bool aborts;		/* in the second look */
 } fake;
 
-static int take(void *context, struct snapshot *now, bool cgroups)
+static int take(void *context, struct snapshot *now, unsigned int parts)
 {
 	static unsigned int looks;
 	struct snapshot_task task = { .process = 7, .parent = 1, .state = 'R' };
 
 	(void)context;
-	(void)cgroups;
+	(void)parts;
 	looks++;
 	if (looks == fake.fails_at)
 		return -ESRCH;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "keys.h"
+#include "living.h"
 #include "snapshot_made.h"
 #include "terminal_seen.h"
 #include "top.h"
@@ -172,6 +173,173 @@ TEST(parts_and_rates)
 	ck_assert_str_eq(order(), "10 30");
 	ck_assert_double_eq(real(TOP_CPU, 10), 50);
 	ck_assert_uint_eq(top.length_ns, 3 * SECOND);
+}
+
+/* The kernel is asked for one task after the other: each has an interval of its own. */
+TEST(rates_are_of_the_time_between_two_answers)
+{
+	struct snapshot now = { .time_ns = 5 * SECOND };
+
+	put(&now, 10, 1, "make", 6 * SECOND, 0)->time_ns = 5 * SECOND;
+	put(&now, 11, 10, "cc1", SECOND / 2, 0)->time_ns = 5 * SECOND;
+	put_processes(&now);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	now.time_ns = 7 * SECOND;
+	/* 10 was asked late, 11 early. */
+	put(&now, 10, 1, "make", 7 * SECOND, 0)->time_ns = 9 * SECOND;
+	put(&now, 11, 10, "cc1", SECOND, 0)->time_ns = 6 * SECOND;
+	put_processes(&now);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	ck_assert_double_eq(real(TOP_CPU, 10), 25);
+	ck_assert_double_eq(real(TOP_CPU, 11), 50);
+}
+
+/* An exit as the kernel tells it: a thread's totals, its process. */
+static struct snapshot_task *exit_of(uint32_t id, uint32_t process, const char *comm, uint64_t cpu)
+{
+	struct snapshot_task *task = put(&top.exited, id, 0, comm, cpu, 0);
+
+	task->process = process;
+	task->state = 0;
+	set(&task->record.stats, STATS_PPID, 1);
+	return task;
+}
+
+static const struct snapshot_task *row(uint32_t id)
+{
+	for (size_t i = 0; i < top.shown.count; i++)
+		if (top.shown.tasks[i].record.id == id)
+			return &top.shown.tasks[i];
+	return NULL;
+}
+
+/*
+ * 10 exits after another second of CPU; 50 came and went with two threads; 60 is a thread of 11,
+ * whose process has what it used.
+ */
+TEST(processes_that_exited)
+{
+	struct snapshot now = { .time_ns = 5 * SECOND };
+	struct cell cells[TOP_COLUMNS];
+
+	put(&now, 11, 10, "cc1", SECOND / 2, 0);
+	put(&now, 20, 10, "dd", 0, 12288);
+	put_processes(&now);
+	exit_of(10, 10, "make", 6 * SECOND);
+	exit_of(50, 50, "short", SECOND / 2);
+	exit_of(51, 50, "thread", SECOND / 4);
+	exit_of(60, 11, "cc1", SECOND);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	ck_assert_str_eq(order(), "10 50 11 20");
+	ck_assert_double_eq(real(TOP_CPU, 10), 50);
+	ck_assert_double_eq(real(TOP_CPU, 50), 37.5);
+	ck_assert_double_eq(real(TOP_CPU, 11), 0);
+	top_cells(&top, row(50), cells);
+	ck_assert_mem_eq(cells[TOP_STATE].text.bytes, "X", 1);
+	ck_assert_mem_eq(cells[TOP_COMMAND].text.bytes, "short", 5);
+	ck_assert_uint_eq(cells[TOP_TASKS].number, 2);
+	ck_assert_uint_eq(cells[TOP_CPU_TIME].number, 3 * SECOND / 4);
+	/* Two live; what all used is in the sum. */
+	ck_assert_uint_eq(top.tasks, 2);
+	ck_assert_uint_eq(top.cpu.value, SECOND + 3 * SECOND / 4);
+	top.wanted.by = BY_TASK;
+	ck_assert_str_eq(order(), "10 50 51 11 20");
+	top.wanted.by = BY_PROCESS;
+	top.accumulated = true;
+	ck_assert_str_eq(order(), "11 20");
+	top.accumulated = false;
+	/* They have gone in the next interval; an exit twice, or of the number of a living one. */
+	top_free(&top);
+	top.exited = (struct snapshot){ 0 };
+	start();
+	now.time_ns = 5 * SECOND;
+	put(&now, 10, 1, "make", SECOND, 0)->begin = 99;
+	put_processes(&now);
+	exit_of(10, 10, "old", 5 * SECOND);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	ck_assert_uint_eq(top.shown.count, 2);
+	now.time_ns = 6 * SECOND;
+	put(&now, 10, 1, "make", SECOND, 0)->begin = 99;
+	put_processes(&now);
+	snapshot_free(&top.exited);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	ck_assert_str_eq(order(), "10");
+}
+
+TEST(lost_exits_are_said)
+{
+	draw(24, 200);
+	ck_assert_ptr_null(strstr(seen.line[1], "lost"));
+	top.lost = 7;
+	draw(24, 200);
+	ck_assert_ptr_nonnull(strstr(seen.line[1], "; exits lost: 7"));
+}
+
+/* 50, then ten times 0 to 9 percent: the first is forgotten. */
+TEST(history_of_ten_intervals)
+{
+	struct cell cells[TOP_COLUMNS];
+	uint64_t used = 5 * SECOND;
+
+	top_cells(&top, row(10), cells);
+	ck_assert_uint_eq(cells[TOP_HISTORY].list.count, 1);
+	ck_assert_uint_eq(cells[TOP_HISTORY].list.items[0], 50);
+	for (unsigned int i = 0; i < 10; i++) {
+		struct snapshot now = { .time_ns = (4 + i) * SECOND };
+
+		used += i * SECOND / 100;
+		put(&now, 10, 1, "make", used, 0);
+		put_processes(&now);
+		ck_assert_int_eq(top_take(&top, &now), 0);
+	}
+	top_cells(&top, row(10), cells);
+	ck_assert_uint_eq(cells[TOP_HISTORY].list.count, 10);
+	for (unsigned int i = 0; i < 10; i++)
+		ck_assert_uint_eq(cells[TOP_HISTORY].list.items[i], i);
+}
+
+TEST(command_lines)
+{
+	struct cell cells[TOP_COLUMNS];
+
+	ck_assert_uint_eq(top_parts(&top), LIVING_PROCESSES);
+	ck_assert_int_eq(top_key(&top, 'C'), TOP_LOOK);
+	ck_assert_uint_eq(top_parts(&top), LIVING_PROCESSES | LIVING_ARGUMENTS);
+	snapshot_find(&top.now, STATS_PROCESS, 10)->arguments = strdup("make -j2 \x1b[2J all");
+	order();
+	top_cells(&top, row(10), cells);
+	ck_assert_str_eq(cells[TOP_ARGUMENTS].text.bytes, "make -j2 \x1b[2J all");
+	top_cells(&top, row(21), cells);
+	ck_assert_str_eq(cells[TOP_ARGUMENTS].text.bytes, "[idle]");
+	draw(24, 120);
+	ck_assert_uint_lt(seen_find(&seen, "make -j2 \\x1b[2J all"), SEEN_ROWS);
+	ck_assert_uint_lt(seen_find(&seen, "cmdline"), SEEN_ROWS);
+	ck_assert_int_eq(top_key(&top, 'C'), TOP_LOOK);
+	ck_assert_uint_eq(top_parts(&top), LIVING_PROCESSES);
+	/* Sums have a name, and no command line. */
+	top.arguments = true;
+	top.wanted.by = BY_USER;
+	top_select(&top);
+	for (size_t i = 0; i < top.selection.shown_count; i++)
+		ck_assert_uint_ne(top.selection.shown[i], TOP_ARGUMENTS);
+}
+
+/* --fields +cgroup,cmdline: with whatever is shown by itself. */
+TEST(added_columns_stay)
+{
+	top.more[top.more_count++] = TOP_CGROUP;
+	top.more[top.more_count++] = TOP_ARGUMENTS;
+	for (unsigned int by = BY_TASK; by <= BY_COMMAND; by++) {
+		unsigned int found = 0;
+
+		top.wanted.by = by;
+		top_select(&top);
+		for (size_t i = 0; i < top.selection.shown_count; i++)
+			found += top.selection.shown[i] == TOP_CGROUP ||
+				 top.selection.shown[i] == TOP_ARGUMENTS;
+		ck_assert_uint_eq(found, 2);
+	}
+	ck_assert_uint_eq(top_parts(&top), LIVING_PROCESSES | LIVING_CGROUPS | LIVING_ARGUMENTS);
 }
 
 TEST(first_look_has_no_rates)
@@ -997,8 +1165,8 @@ TEST(help_lists_the_keys)
 		ck_assert(top.help);
 		draw(24, 80);
 		ck_assert_str_eq(seen.line[2], "q  F10       quit");
-		ck_assert_str_eq(seen.line[17], "h  ?  F1     this list; any other key: look again now");
-		ck_assert_str_eq(seen.line[18], "");
+		ck_assert_str_eq(seen.line[18], "h  ?  F1     this list; any other key: look again now");
+		ck_assert_str_eq(seen.line[19], "");
 		ck_assert_int_eq(top_key(&top, KEY_LEFT), TOP_DRAW);
 		ck_assert(!top.help && top.sort == TOP_CPU);
 	}
