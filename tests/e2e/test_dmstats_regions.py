@@ -422,6 +422,29 @@ def test_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list") == ""
 
 
+@pytest.mark.requirement("D24")
+def test_groups_of_dmstats_have_names_and_totals(lab: Lab) -> None:
+    """A read of two members is in both; what is outside of the group is not in its totals."""
+    for start in range(0, 256, 64):
+        words = ("--start", f"{start}s", "--length", "64s", "lin")
+        lab.dmsetup("stats", "create", *words).check()
+    lab.dmsetup("stats", "group", "--alias", "mine", "--regions", "0,2", "lin").check()
+    named = [(row["region"], row["group"]) for row in lab.rows("list", "lin")]
+    assert named == [(0, "mine"), (1, None), (2, "mine"), (3, None)]
+    for sector, count in ((0, 3), (72, 5), (128, 2)):
+        lab.io("lin", "read", sector=sector, count=count)
+    (total,) = lab.rows("print", "--groups", "lin")
+    assert (total["group"], total["region"], total["area"]) == ("mine", 0, None)
+    assert (total["reads"], total["read_sectors"]) == (5, 40)
+    areas = [row for row in lab.rows("print", "lin") if row["region"] in (0, 2)]
+    for field in ("reads", "read_sectors", "read_time_ns", "writes", "sectors"):
+        assert total[field] == sum(row[field] for row in areas), field
+    wrong = lab.dmmon("print", "--groups", "--top", "1", "lin")
+    assert wrong.status == 2 and b"--top and --sort are about areas" in wrong.stderr
+    lab.dmsetup("stats", "ungroup", "--groupid", "0", "lin").check()
+    assert lab.rows("print", "--groups", "lin") == []
+
+
 @pytest.mark.requirement("D25")
 @pytest.mark.representative
 def test_backslash_quotes_any_character(lab: Lab) -> None:

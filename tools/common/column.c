@@ -34,7 +34,7 @@ size_t column_find(const struct column *columns, size_t count, const char *name,
 	return i;
 }
 
-static bool is_shown(const struct selection *selection, size_t column)
+bool selection_shows(const struct selection *selection, size_t column)
 {
 	for (size_t i = 0; i < selection->shown_count; i++)
 		if (selection->shown[i] == column)
@@ -44,7 +44,7 @@ static bool is_shown(const struct selection *selection, size_t column)
 
 static void show(struct selection *selection, size_t column)
 {
-	assert(selection->shown_count < COLUMNS_MAX && !is_shown(selection, column));
+	assert(selection->shown_count < COLUMNS_MAX && !selection_shows(selection, column));
 	selection->shown[selection->shown_count++] = column;
 }
 
@@ -63,7 +63,7 @@ void selection_show(struct selection *selection, size_t column)
 	size_t at = 0;
 
 	assert(column < selection->count);
-	if (is_shown(selection, column))
+	if (selection_shows(selection, column))
 		return;
 	while (at < selection->shown_count && selection->shown[at] < column)
 		at++;
@@ -97,7 +97,7 @@ bool selection_parse(struct selection *selection, const char *fields, char *erro
 				 (int)(len < 64 ? len : 64), word);
 			return false;
 		}
-		if (is_shown(&made, column)) {
+		if (selection_shows(&made, column)) {
 			snprintf(error, size, "the field %s is selected twice; name it once",
 				 made.columns[column].name);
 			return false;

@@ -153,6 +153,9 @@ void selection_standard(struct selection *selection, const struct column *column
  */
 void selection_show(struct selection *selection, size_t column);
 
+/* Is that column shown? */
+bool selection_shows(const struct selection *selection, size_t column);
+
 /*
  * Selects what @fields says: names parted by commas, in that order; "all"; a list that begins
  * with '+' comes after the standard columns.

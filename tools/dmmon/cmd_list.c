@@ -8,6 +8,7 @@
 
 #include "area_columns.h"
 #include "command.h"
+#include "group_cell.h"
 #include "named_devices.h"
 #include "output.h"
 #include "regions.h"
@@ -26,6 +27,8 @@ static const struct column columns[] = {
 	{ "bounds_ns", COLUMN_LIST, UNIT_NONE, 9, true, "bounds of its histogram" },
 	{ "memory_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 12, false, "kernel memory it takes" },
 	{ "aux", COLUMN_TEXT, UNIT_NONE, 8, true, "auxiliary data" },
+	{ "group", COLUMN_TEXT, UNIT_NONE, 8, false,
+	  "alias of dmstats' group that it is in; the group's first region if it has none" },
 };
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
@@ -36,6 +39,7 @@ struct arguments {
 	struct writer *writer;
 	struct dms_machine machine;	/* asked once: it takes longer than a region */
 	bool machine_known;
+	bool grouped;		/* groups are shown: of many regions each has to be looked for */
 	bool failed;		/* of all devices, one at least */
 };
 
@@ -57,8 +61,9 @@ static uint64_t *bounds_ns(const struct dms_region *r)
 }
 
 static int show(const struct arguments *arguments, const struct device *device,
-		const struct dms_region *r)
+		const struct dms_regions *list, const struct dms_region *r)
 {
+	char group[GROUP_NAME_SIZE];
 	uint64_t areas = dms_area_count(r->length, r->step), *bounds = bounds_ns(r);
 	char number[sizeof("4095:1048575")];
 	int len = snprintf(number, sizeof(number), "%u:%u", device->major, device->minor);
@@ -78,6 +83,7 @@ static int show(const struct arguments *arguments, const struct device *device,
 			? cell_unsigned(dms_memory(&arguments->machine, areas, r->bound_count))
 			: cell_absent(),
 		cell_text(r->aux, strlen(r->aux)),
+		group_cell(arguments->grouped ? dms_group_of(list, r->id) : NULL, group),
 	};
 	int code = area_put(arguments->writer, cells);
 
@@ -91,7 +97,7 @@ static int show_all(const struct arguments *arguments, const struct device *devi
 	int code = EXIT_PASS;
 
 	for (size_t i = 0; code == EXIT_PASS && i < list->count; i++)
-		code = show(arguments, device, &list->region[i]);
+		code = show(arguments, device, list, &list->region[i]);
 	return code;
 }
 
@@ -149,6 +155,7 @@ int cmd_list(int argc, char **argv)
 	output_init(&arguments.output, "a region of device-mapper statistics", columns,
 		    COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
+	arguments.grouped = selection_shows(&arguments.output.selection, COLUMN_NUMBER - 1);
 	arguments.writer = output_open(&arguments.output);
 	if (!arguments.writer)
 		return EXIT_FAILED;

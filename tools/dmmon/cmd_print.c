@@ -8,26 +8,36 @@
 #include "area_columns.h"
 #include "choice.h"
 #include "command.h"
+#include "group_cell.h"
 #include "named_devices.h"
 #include "look.h"
 #include "machine.h"
 #include "order.h"
 #include "output.h"
 
-static const struct column columns[] = { AREA_COLUMNS(true) };
+static const struct column columns[] = {
+	AREA_COLUMNS(true),
+	{ "group", COLUMN_TEXT, UNIT_NONE, 8, false,
+	  "alias of dmstats' group that its region is in; the group's first region if it has none" },
+};
+enum { COLUMN_GROUP = AREA_COLUMN_COUNT, COLUMN_NUMBER };
+/* Of the area alone: a group has none. */
+enum { COLUMN_AREA = 2, COLUMN_START = 3 };
 
 struct arguments {
 	struct device_words devices;
 	struct choice choice;
 	struct order order;
 	struct output output;
-	bool clear;
+	bool clear, groups;
 	uint64_t first, count;
 };
 
 static const struct option_row option_rows[] = {
 	{ "clear", '\0', NULL, "also set the counters to 0; no I/O is lost",
 	  TO_FLAG(struct arguments, clear), .group = 1 },
+	{ "groups", '\0', NULL, "show totals of dmstats' groups in place of areas",
+	  TO_FLAG(struct arguments, groups), .group = 1 },
 	{ "first", '\0', "AREA", "first area (default: 0)",
 	  TO_NUMBER(struct arguments, first, 0, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --first: '%s' (the index of an area)" },
@@ -51,6 +61,7 @@ static const struct word_row words[] = { DEVICE_WORDS(struct arguments, devices)
 /* Some areas of a region: what was counted, and whether it is to be believed. */
 struct part {
 	const struct device *device;
+	const struct dms_regions *list;	/* that the region is in */
 	const struct dms_region *region;
 	struct dms_counts counts;
 	unsigned int *doubt;	/* of each area; owned */
@@ -64,6 +75,8 @@ struct printed {
 	struct part *part;		/* in the order of devices, regions and areas; owned */
 	size_t count, room;
 	struct dms_regions *regions;	/* of each device; owned */
+	struct dms_group_sum *sum;	/* of the groups of one device; owned */
+	size_t sums;
 };
 
 static void part_free(struct part *part)
@@ -90,10 +103,15 @@ static bool judge(struct part *part)
 
 static int put_area(const struct printed *printed, const struct part *part, size_t index)
 {
-	struct cell cells[AREA_COLUMN_COUNT];
+	struct cell cells[COLUMN_NUMBER];
+	char group[GROUP_NAME_SIZE];
 
 	area_cells(cells, part->device, part->region, part->counts.first + index,
 		   dms_row(&part->counts, index), part->doubt[index]);
+	/* Of many regions each has to be looked for. */
+	cells[COLUMN_GROUP] =
+		group_cell(selection_shows(writer_selection(printed->writer), COLUMN_GROUP) ?
+				   dms_group_of(part->list, part->region->id) : NULL, group);
 	return area_put(printed->writer, cells);
 }
 
@@ -113,7 +131,54 @@ static bool keep(struct printed *printed, const struct part *part)
 	return true;
 }
 
-/* Prints the areas that were looked at, or keeps them, which frees them later. */
+/* The sum of a group, of which this may be the first area; there is room for all. */
+static struct dms_group_sum *sum_of(struct printed *printed, const struct dms_region *leader)
+{
+	size_t i = 0;
+
+	while (i < printed->sums && printed->sum[i].leader != leader)
+		i++;
+	if (i == printed->sums)
+		printed->sum[printed->sums++] = (struct dms_group_sum){ .leader = leader };
+	return &printed->sum[i];
+}
+
+static void add_part(struct printed *printed, const struct part *part)
+{
+	const struct dms_region *r = part->region, *leader = dms_group_of(part->list, r->id);
+
+	for (size_t i = 0; leader && i < part->counts.count; i++)
+		dms_group_add(sum_of(printed, leader), r,
+			      dms_area_length(r, part->counts.first + i),
+			      dms_row(&part->counts, i), part->doubt[i]);
+}
+
+/* A group as if it were an area of one region. */
+static int put_group(const struct printed *printed, const struct device *device,
+		     const struct dms_group_sum *sum)
+{
+	const struct dms_region as_one = {
+		.id = sum->leader->id, .length = sum->sectors, .step = sum->sectors, .precise = true,
+	};
+	struct cell cells[COLUMN_NUMBER];
+	char group[GROUP_NAME_SIZE];
+
+	area_cells(cells, device, &as_one, 0, sum->row, sum->doubt);
+	cells[COLUMN_AREA] = cells[COLUMN_START] = cell_absent();
+	cells[COLUMN_GROUP] = group_cell(sum->leader, group);
+	return area_put(printed->writer, cells);
+}
+
+static int put_groups(struct printed *printed, const struct device *device)
+{
+	int code = EXIT_PASS;
+
+	for (size_t i = 0; code == EXIT_PASS && i < printed->sums; i++)
+		code = put_group(printed, device, &printed->sum[i]);
+	return code;
+}
+
+/* Prints the areas that were looked at, adds them up, or keeps them, which frees them later. */
 static int take_part(struct printed *printed, struct part *part)
 {
 	const bool sorted = order_wanted(&printed->arguments->order);
@@ -123,7 +188,10 @@ static int take_part(struct printed *printed, struct part *part)
 		complain("not enough memory");
 		code = EXIT_FAILED;
 	}
-	for (size_t i = 0; !sorted && code == EXIT_PASS && i < part->counts.count; i++)
+	if (code == EXIT_PASS && printed->arguments->groups)
+		add_part(printed, part);
+	for (size_t i = 0; !sorted && !printed->arguments->groups && code == EXIT_PASS &&
+	     i < part->counts.count; i++)
 		code = put_area(printed, part, i);
 	if (!sorted || code != EXIT_PASS)
 		part_free(part);
@@ -131,7 +199,7 @@ static int take_part(struct printed *printed, struct part *part)
 }
 
 static int print_region(struct printed *printed, const struct device *device,
-			const struct dms_region *r)
+			const struct dms_regions *list, const struct dms_region *r)
 {
 	const struct arguments *arguments = printed->arguments;
 	uint64_t end = dms_area_count(r->length, r->step), first = arguments->first;
@@ -141,7 +209,7 @@ static int print_region(struct printed *printed, const struct device *device,
 		end = first + arguments->count;
 	while (code == EXIT_PASS && first < end) {
 		uint64_t room = end - first < LOOK_AREAS ? end - first : LOOK_AREAS;
-		struct part part = { .device = device, .region = r };
+		struct part part = { .device = device, .list = list, .region = r };
 
 		if (dms_counts_init(&part.counts, r, (size_t)room)) {
 			complain("not enough memory");
@@ -167,12 +235,25 @@ static int print_device(struct printed *printed, const struct device *device,
 	if (code != EXIT_PASS)
 		return code;
 	area_warn(device);
+	printed->sums = 0;
+	printed->sum = calloc(list->count ? list->count : 1, sizeof(*printed->sum));
+	if (!printed->sum) {
+		complain("not enough memory");
+		return EXIT_FAILED;
+	}
 	/* One that has gone meanwhile is no matter of the others; no more output is. */
 	for (size_t i = 0; !ferror(stdout) && i < list->count; i++) {
-		int one = print_region(printed, device, &list->region[i]);
+		int one = print_region(printed, device, list, &list->region[i]);
 
 		code = one == EXIT_PASS ? code : one;
 	}
+	if (!ferror(stdout) && printed->sums) {
+		int one = put_groups(printed, device);
+
+		code = one == EXIT_PASS ? code : one;
+	}
+	free(printed->sum);
+	printed->sum = NULL;
 	if (ferror(stdout))
 		return code;
 	flushed = area_put(printed->writer, NULL);
@@ -251,8 +332,15 @@ int cmd_print(int argc, char **argv)
 	struct named_devices devices;
 	int code;
 
-	output_init(&arguments.output, "counters of an area", columns, AREA_COLUMN_COUNT);
+	output_init(&arguments.output, "counters of an area", columns, COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
+	if (arguments.groups && order_wanted(&arguments.order)) {
+		complain("--groups shows totals in the order of the groups: --top and --sort are about "
+			 "areas");
+		return EXIT_USAGE;
+	}
+	if (arguments.groups && !arguments.output.named)
+		selection_show(&arguments.output.selection, COLUMN_GROUP);
 	code = named_devices_open(&devices, &arguments.devices);
 	if (code != EXIT_PASS)
 		return code;

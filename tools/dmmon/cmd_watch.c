@@ -39,7 +39,7 @@ static const struct column columns[] = {
 	{ "interval_ns", COLUMN_UNSIGNED, UNIT_NS, 0, false, "its length" },
 	{ "time", COLUMN_UNSIGNED, UNIT_TIME, 20, false, "its end" },
 };
-enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
+enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]), COLUMN_TIME = COLUMN_NUMBER - 1 };
 
 struct arguments {
 	struct watch_command command;
@@ -287,5 +287,8 @@ int cmd_watch(int argc, char **argv)
 
 	output_init(&arguments.command.output, "an interval of an area", columns, COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
+	/* A table is read by people, who have no other mark between two intervals. */
+	if (arguments.command.output.format == WRITER_TABLE && !arguments.command.output.named)
+		selection_show(&arguments.command.output.selection, COLUMN_TIME);
 	return watch_command_run(&arguments.command, intervals, &arguments);
 }

@@ -51,6 +51,36 @@ bool dms_group_has(const struct dms_region *leader, int id)
 	return false;
 }
 
+const struct dms_region *dms_group_of(const struct dms_regions *all, int id)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (dms_group_has(&all->region[i], id))
+			return &all->region[i];
+	return NULL;
+}
+
+const char *dms_group_alias(const struct dms_region *leader, size_t *len)
+{
+	const char *end, *list = members(leader->aux, &end);
+
+	*len = list ? (size_t)(list - 1 - (leader->aux + strlen(TAG))) : 0;
+	return leader->aux + (list ? strlen(TAG) : 0);
+}
+
+void dms_group_add(struct dms_group_sum *sum, const struct dms_region *r, uint64_t sectors,
+		   const uint64_t *row, unsigned int doubt)
+{
+	static const bool is_time[DMS_COUNTERS] = {
+		[DMS_READ_TIME] = true, [DMS_WRITE_TIME] = true, [DMS_IO_TIME] = true,
+		[DMS_QUEUE_TIME] = true, [DMS_READING_TIME] = true, [DMS_WRITING_TIME] = true,
+	};
+
+	sum->sectors += sectors;
+	sum->doubt |= doubt;
+	for (unsigned int i = 0; i < DMS_COUNTERS; i++)
+		sum->row[i] += is_time[i] ? dms_time_ns(r, row[i]) : row[i];
+}
+
 /* Does the group that @leader describes have members in @deleted, and others that stay? */
 static bool breaks(const struct dms_region *leader, const struct dms_regions *all,
 		   const struct dms_regions *deleted)

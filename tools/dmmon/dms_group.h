@@ -10,10 +10,29 @@
 #ifndef DMS_GROUP_H
 #define DMS_GROUP_H
 
+#include "dms_counts.h"
 #include "dms_region.h"
 
 /** Do the auxiliary data of @leader describe a group, with the region @id among its members? */
 bool dms_group_has(const struct dms_region *leader, int id);
+
+/** The region in @all that describes the group which the region @id is in; NULL: it is in none. */
+const struct dms_region *dms_group_of(const struct dms_regions *all, int id);
+
+/** The alias of the group that @leader describes, @len bytes; 0: it has none. */
+const char *dms_group_alias(const struct dms_region *leader, size_t *len);
+
+/** The counters of a group, all in nanoseconds, sectors and numbers. */
+struct dms_group_sum {
+	const struct dms_region *leader;
+	uint64_t sectors;		/**< of its areas */
+	uint64_t row[DMS_COUNTERS];
+	unsigned int doubt;		/**< flags of enum dms_doubt, of any of its areas */
+};
+
+/** Adds an area of @sectors in a region of the group. */
+void dms_group_add(struct dms_group_sum *sum, const struct dms_region *r, uint64_t sectors,
+		   const uint64_t *row, unsigned int doubt);
 
 /**
  * The region in @all that describes a group which would lose its description or a member, but

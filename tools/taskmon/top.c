@@ -527,22 +527,14 @@ void top_select(struct top *top)
 		selection_show(selection, top->more[i]);
 }
 
-static bool is_shown(const struct selection *selection, size_t column)
-{
-	for (size_t i = 0; i < selection->shown_count; i++)
-		if (selection->shown[i] == column)
-			return true;
-	return false;
-}
-
 unsigned int top_parts(const struct top *top)
 {
 	unsigned int parts = LIVING_PROCESSES;
 
 	if (wanted_cgroups(&top->wanted) || top->sort == TOP_CGROUP ||
-	    is_shown(&top->selection, TOP_CGROUP))
+	    selection_shows(&top->selection, TOP_CGROUP))
 		parts |= LIVING_CGROUPS;
-	if (top->sort == TOP_ARGUMENTS || is_shown(&top->selection, TOP_ARGUMENTS))
+	if (top->sort == TOP_ARGUMENTS || selection_shows(&top->selection, TOP_ARGUMENTS))
 		parts |= LIVING_ARGUMENTS;
 	return parts;
 }

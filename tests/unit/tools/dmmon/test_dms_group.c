@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups that dmstats keeps in auxiliary data: who is in them, and what would break them. */
 #include "dms_check.h"
+#include "dms_delta.h"
 #include "dms_group.h"
 #include "unit_test.h"
 
@@ -37,6 +38,52 @@ TEST(members)
 		ck_assert_int_eq(dms_group_has(dms_regions_find(&all, 7), id), id == 7);
 	}
 	dms_regions_free(&all);
+}
+
+TEST(group_of_a_region)
+{
+	static const struct { int id, leader; const char *alias; } c[] = {
+		{ 0, 0, "" }, { 1, 1, "mine" }, { 3, 1, "mine" }, { 6, 1, "mine" }, { 7, 7, "x" },
+	};
+	size_t len;
+
+	read_all();
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		const struct dms_region *leader = dms_group_of(&all, c[i].id);
+		const char *alias;
+
+		ck_assert_ptr_nonnull(leader);
+		ck_assert_int_eq(leader->id, c[i].leader);
+		alias = dms_group_alias(leader, &len);
+		ck_assert_uint_eq(len, strlen(c[i].alias));
+		ck_assert_mem_eq(alias, c[i].alias, len);
+	}
+	ck_assert_ptr_null(dms_group_of(&all, 5));
+	ck_assert_ptr_null(dms_group_of(&all, 4));
+	dms_group_alias(dms_regions_find(&all, 2), &len);
+	ck_assert_uint_eq(len, 0);
+	dms_regions_free(&all);
+}
+
+/* One region counts by ticks, in milliseconds, the other by the clock. */
+TEST(totals)
+{
+	const struct dms_region ticks = { .id = 1 }, exact = { .id = 2, .precise = true };
+	struct dms_group_sum sum = { .leader = &ticks };
+	uint64_t row[DMS_COUNTERS];
+
+	for (unsigned int i = 0; i < DMS_COUNTERS; i++)
+		row[i] = i + 1;
+	dms_group_add(&sum, &ticks, 64, row, 0);
+	dms_group_add(&sum, &exact, 8, row, DMS_CLEARED);
+	ck_assert_uint_eq(sum.sectors, 72);
+	ck_assert_uint_eq(sum.doubt, DMS_CLEARED);
+	/* Fields 1 to 13 of Documentation/admin-guide/device-mapper/statistics.rst. */
+	for (unsigned int i = 0; i < DMS_COUNTERS; i++) {
+		const bool time = strchr("\4\10\12\13\14\15", (int)i + 1) != NULL;
+
+		ck_assert_msg(sum.row[i] == (time ? 1000001u : 2u) * (i + 1), "field %u", i + 1);
+	}
 }
 
 TEST(what_is_no_group)
