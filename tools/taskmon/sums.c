@@ -53,6 +53,12 @@ static const struct metric_family all_families[SUMS_FAMILIES] = {
 			     "Messages that could not be read completely", { NULL } },
 	[SUMS_UNKNOWN] = { "taskmon_attributes_unknown", METRIC_COUNTER, NULL,
 			   "Attributes of unknown types, which were ignored", { NULL } },
+	[SUMS_FOLDED] = { "taskmon_groups_folded", METRIC_COUNTER, NULL,
+			  "Sums that got nothing for ten minutes, and count as (other) since a new "
+			  "one took their place", { NULL } },
+	[SUMS_WITHOUT_PLACE] = { "taskmon_exits_without_place", METRIC_COUNTER, NULL,
+				 "Tasks that count as (other) because all places were taken",
+				 { NULL } },
 };
 
 /* Which member of struct taskstats goes to which family, with which second label. */
@@ -108,23 +114,11 @@ static void name_of(const struct sums *sums, const struct stats *stats, char *na
 	name[stats->comm_len] = '\0';
 }
 
-static struct sum *sum_of(struct sums *sums, const char *name)
-{
-	for (size_t i = 0; i < sums->count; i++)
-		if (strcmp(sums->sum[i].name, name) == 0)
-			return &sums->sum[i];
-	if (sums->count == SUMS_MAX) {
-		strcpy(sums->sum[SUMS_MAX].name, OTHER);
-		return &sums->sum[SUMS_MAX];
-	}
-	strcpy(sums->sum[sums->count].name, name);
-	return &sums->sum[sums->count++];
-}
-
 static void add(struct sum *sum, const struct sum *more)
 {
 	struct stats one = more->stats;
 
+	sum->changed = true;
 	sum->exits += more->exits;
 	sum->uncounted += more->uncounted;
 	/* A counter goes on, whatever is not known of one task. */
@@ -133,6 +127,45 @@ static void add(struct sum *sum, const struct sum *more)
 		sum->stats.present[field] = one.present[field];
 	}
 	stats_add(&sum->stats, &one);
+}
+
+/* The place that has been idle longest, and long enough; NULL: none has. */
+static struct sum *idle_place(struct sums *sums)
+{
+	struct sum *found = NULL;
+
+	for (size_t i = 0; i < sums->count; i++) {
+		struct sum *sum = &sums->sum[i];
+
+		if (!sum->changed && sum->used_ns && sums->values_ns - sum->used_ns >= SUMS_IDLE_NS &&
+		    (!found || sum->used_ns < found->used_ns))
+			found = sum;
+	}
+	return found;
+}
+
+static struct sum *sum_of(struct sums *sums, const char *name)
+{
+	struct sum *other = &sums->sum[SUMS_MAX], *idle;
+
+	for (size_t i = 0; i < sums->count; i++)
+		if (strcmp(sums->sum[i].name, name) == 0)
+			return &sums->sum[i];
+	if (sums->count < SUMS_MAX) {
+		strcpy(sums->sum[sums->count].name, name);
+		return &sums->sum[sums->count++];
+	}
+	strcpy(other->name, OTHER);
+	idle = idle_place(sums);
+	if (!idle) {
+		sums->without_place++;
+		return other;
+	}
+	add(other, idle);
+	sums->folded++;
+	*idle = (struct sum){ 0 };
+	strcpy(idle->name, name);
+	return idle;
 }
 
 /* It waits no longer: it counts under that name, or under that of its thread. */
@@ -223,11 +256,14 @@ void sums_end(struct sums *sums)
 		settle(sums, &sums->waiting[i], NULL);
 }
 
-static void add_sum(const struct sum *sum, struct metrics *metrics)
+static void add_sum(struct sum *sum, uint64_t now_ns, struct metrics *metrics)
 {
 	const char *labels[METRIC_LABELS_MAX] = { sum->name };
 	const struct stats *stats = &sum->stats;
 
+	if (sum->changed)
+		sum->used_ns = now_ns;
+	sum->changed = false;
 	metrics_unsigned(metrics, SUMS_EXITS, labels, sum->exits);
 	metrics_unsigned(metrics, SUMS_UNCOUNTED, labels, sum->uncounted);
 	if (stats->present[STATS_HIWATER_RSS])
@@ -255,10 +291,11 @@ void sums_values(struct sums *sums, const struct collector *collector, uint64_t 
 		else if (now_ns - waiting->asked_ns >= SUMS_PATIENCE_NS)
 			settle(sums, waiting, NULL);
 	}
+	sums->values_ns = now_ns;
 	for (size_t i = 0; i < sums->count; i++)
-		add_sum(&sums->sum[i], metrics);
+		add_sum(&sums->sum[i], now_ns, metrics);
 	if (sums->sum[SUMS_MAX].exits)
-		add_sum(&sums->sum[SUMS_MAX], metrics);
+		add_sum(&sums->sum[SUMS_MAX], now_ns, metrics);
 	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		if (!collector->is_counted[cpu])
 			continue;
@@ -272,4 +309,6 @@ void sums_values(struct sums *sums, const struct collector *collector, uint64_t 
 	metrics_unsigned(metrics, SUMS_OVERFLOWS, NULL, all.overflows);
 	metrics_unsigned(metrics, SUMS_MALFORMED, NULL, collector->malformed);
 	metrics_unsigned(metrics, SUMS_UNKNOWN, NULL, collector->unknown);
+	metrics_unsigned(metrics, SUMS_FOLDED, NULL, sums->folded);
+	metrics_unsigned(metrics, SUMS_WITHOUT_PLACE, NULL, sums->without_place);
 }

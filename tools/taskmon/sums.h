@@ -6,7 +6,9 @@
  * has the number of the process alone, so that somebody must know the name, or the message of
  * the first thread must come.  Until then what it used is kept apart, in no value.
  *
- * There is room for SUMS_MAX of them; all further ones are one more, "(other)".  Pure.
+ * There is room for SUMS_MAX of them; all further ones are one more, "(other)".  One that got
+ * nothing for SUMS_IDLE_NS leaves its place to a new one, and is added to "(other)": no sum over
+ * all falls.  Pure.
  */
 #ifndef TASKMON_SUMS_H
 #define TASKMON_SUMS_H
@@ -30,7 +32,12 @@ struct sums {
 		char name[STATS_COMM_MAX + 1];
 		uint64_t exits, uncounted;
 		struct stats stats;
+		bool changed;		/* since values were asked for … */
+		uint64_t used_ns;	/* … the last time that it had */
 	} sum[SUMS_MAX + 1];	/* the last one is "(other)" */
+	uint64_t values_ns;		/* when values were asked for last; 0: never */
+	uint64_t folded;		/* that left their places */
+	uint64_t without_place;		/* exits that found none */
 	struct sum_waiting {
 		uint32_t process;	/* 0: none */
 		uint64_t asked_ns;	/* when values were first asked for meanwhile; 0: never */
@@ -52,7 +59,7 @@ void sums_take(struct sums *sums, const struct stats_record *record);
 enum sums_family {
 	SUMS_EXITS, SUMS_UNCOUNTED, SUMS_CPU, SUMS_MODES, SUMS_DELAY, SUMS_DELAYS, SUMS_FAULTS, SUMS_IO,
 	SUMS_SWITCHES, SUMS_RESIDENT, SUMS_RECEIVED, SUMS_LOST, SUMS_MISSING, SUMS_STRANGERS,
-	SUMS_OVERFLOWS, SUMS_MALFORMED, SUMS_UNKNOWN, SUMS_FAMILIES
+	SUMS_OVERFLOWS, SUMS_MALFORMED, SUMS_UNKNOWN, SUMS_FOLDED, SUMS_WITHOUT_PLACE, SUMS_FAMILIES
 };
 
 /* The families; those of sums have the label "command" or "user". */
@@ -64,6 +71,7 @@ void sums_families(enum sums_by by, struct metric_family *families);
  * was lost.  @now_ns: by any clock, not 0.
  */
 #define SUMS_PATIENCE_NS UINT64_C(10000000000)
+#define SUMS_IDLE_NS UINT64_C(600000000000)
 void sums_values(struct sums *sums, const struct collector *collector, uint64_t now_ns,
 		 struct metrics *metrics);
 

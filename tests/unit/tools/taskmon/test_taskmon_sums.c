@@ -141,7 +141,7 @@ TEST(several_commands)
 	ck_has(out.bytes, "taskmon_page_faults_total{command=\"sh\",kind=\"minor\"} 20");
 	ck_has(out.bytes, "taskmon_page_faults_total{command=\"a \\\"b\\\"\",kind=\"minor\"} 100");
 	ck_has(out.bytes, "taskmon_most_resident_bytes{command=\"sh\"} 3072");
-	ck_assert_ptr_null(strstr(out.bytes, "(other)"));
+	ck_assert_ptr_null(strstr(out.bytes, "{command=\"(other)\""));
 }
 
 static void thread_exits(uint32_t id, uint32_t process, const char *comm)
@@ -246,7 +246,7 @@ TEST(more_than_there_is_room_for)
 		record = task(name, 0);
 		sums_take(&sums, &record);
 	}
-	ck_assert_ptr_null(strstr(written(), "(other)"));
+	ck_assert_ptr_null(strstr(written(), "{command=\"(other)\""));
 	for (unsigned int i = 0; i < 3; i++) {
 		struct stats_record record;
 
@@ -263,6 +263,69 @@ TEST(more_than_there_is_room_for)
 }
 
 /* A name of the longest length that the interface has. */
+static void exit_of(const char *name)
+{
+	struct stats_record record = task(name, 0);
+
+	set(&record, STATS_MINFLT, 3);
+	sums_take(&sums, &record);
+}
+
+static unsigned long all_exits(void)
+{
+	unsigned long sum = 0;
+	const char *at = written();
+
+	while ((at = strstr(at, "\ntaskmon_exits_total{"))) {
+		at = strchr(at, '}') + 1;
+		sum += strtoul(at, NULL, 10);
+	}
+	return sum;
+}
+
+/* All places are taken; after ten minutes without an exit one is free, the oldest first. */
+TEST(places_free_themselves)
+{
+	char name[STATS_COMM_MAX + 1];
+
+	for (unsigned int i = 0; i < SUMS_MAX; i++) {
+		snprintf(name, sizeof(name), "program%u", i);
+		exit_of(name);
+	}
+	exit_of("early");
+	ck_has(written(), "taskmon_exits_without_place_total 1");
+	/* One goes on; of the others it is 1 ns too early. */
+	now_ns += SUMS_IDLE_NS - 1;
+	exit_of("program0");
+	written();
+	exit_of("new");
+	ck_has(written(), "taskmon_exits_without_place_total 2");
+	ck_assert_ptr_null(strstr(out.bytes, "command=\"new\""));
+	now_ns++;
+	written();
+	exit_of("new");
+	exit_of("new");
+	exit_of("newer");
+	ck_has(written(), "taskmon_exits_total{command=\"new\"} 2");
+	ck_has(out.bytes, "taskmon_exits_total{command=\"newer\"} 1");
+	ck_has(out.bytes, "taskmon_exits_total{command=\"program0\"} 2");
+	ck_has(out.bytes, "taskmon_groups_folded_total 2");
+	ck_has(out.bytes, "taskmon_exits_without_place_total 2");
+	ck_assert_ptr_null(strstr(out.bytes, "command=\"program1\""));
+	ck_assert_ptr_null(strstr(out.bytes, "command=\"program2\""));
+	ck_has(out.bytes, "taskmon_exits_total{command=\"(other)\"} 4");
+	ck_has(out.bytes, "taskmon_page_faults_total{command=\"(other)\",kind=\"minor\"} 12");
+	/* Nothing is lost. */
+	ck_assert_uint_eq(all_exits(), SUMS_MAX + 6);
+	/* Values that nobody has asked for yet are no time. */
+	memset(&sums, 0, sizeof(sums));
+	for (unsigned int i = 0; i <= SUMS_MAX; i++) {
+		snprintf(name, sizeof(name), "program%u", i);
+		exit_of(name);
+	}
+	ck_assert_uint_eq(sums.without_place, 1);
+}
+
 TEST(long_name)
 {
 	struct stats_record record = task("", 0);
@@ -314,7 +377,15 @@ TEST(losses)
 			 "# TYPE taskmon_attributes_unknown_total counter\n"
 			 "# HELP taskmon_attributes_unknown_total Attributes of unknown types, which were "
 			 "ignored\n"
-			 "taskmon_attributes_unknown_total 12\n");
+			 "taskmon_attributes_unknown_total 12\n"
+			 "# TYPE taskmon_groups_folded_total counter\n"
+			 "# HELP taskmon_groups_folded_total Sums that got nothing for ten minutes, and "
+			 "count as (other) since a new one took their place\n"
+			 "taskmon_groups_folded_total 0\n"
+			 "# TYPE taskmon_exits_without_place_total counter\n"
+			 "# HELP taskmon_exits_without_place_total Tasks that count as (other) because "
+			 "all places were taken\n"
+			 "taskmon_exits_without_place_total 0\n");
 }
 
 /* Between messages, what the kernel has dropped since. */
