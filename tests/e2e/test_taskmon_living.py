@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from taskmon_tool import EXIT_FAILED, EXIT_USAGE, START, Row, Taskmon, install, rows, scripts
 from taskstats import PID, numbers, replies
+from waiting import wait_until
 
 from zvmlab.agent.worker import Process
 from zvmlab.guest.guest import Guest
@@ -374,11 +375,33 @@ def test_top_writes_text_without_a_terminal(taskmon: Taskmon, worker: Worker) ->
     assert [line.split(",")[0] for line in lines].count("taskmon top") == 2
     headings = [at for at, line in enumerate(lines) if line.split()[:2] == ["pid", "user"]]
     assert len(headings) == 2
-    assert lines[headings[0] + 1].split()[0] == str(worker.parent)
+    # Children that exited meanwhile may have lower numbers.
+    first = [line.split()[0] for line in lines[headings[0] + 1 : headings[1]] if line]
+    assert str(worker.parent) in first
     done = taskmon(
         "top", "-b", "-n", "1", "--by", "command", "-s", "tasks", "--name", "exits"
     ).check()
     assert done.stdout.decode().splitlines()[-1].split()[-1] == "exits"
+
+
+@pytest.mark.requirement("T29")
+def test_top_shows_processes_that_exited(taskmon: Taskmon, worker: Worker) -> None:
+    """The worker's children come and go between two looks."""
+    words = ("top", "--batch", "-n", "1", "-d", "100ms", "--name", "exits", *JSON)
+    found: list[Row] = []
+
+    def shown() -> bool:
+        found[:] = rows(taskmon(*words).check().stdout)
+        return any(row["state"] == "X" for row in found)
+
+    wait_until(shown, "no child that exited is shown")
+    (mine,) = [row for row in found if row["pid"] == worker.pid and row["state"] != "X"]
+    assert mine["cmdline"] == "/tmp/exits 100000000 1"
+    gone = [row for row in found if row["state"] == "X"]
+    # One that the first look saw has its command line from there.
+    assert {row["cmdline"] for row in gone} <= {"[exits]", mine["cmdline"]}
+    assert {row["command"] for row in gone} == {"exits"}
+    assert all(row["cpu_percent"] is not None and row["tasks"] == 1 for row in gone)
 
 
 @pytest.mark.requirement("T26", "T28", "T29")
