@@ -245,34 +245,6 @@ bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record,
 	return true;
 }
 
-static void user_change(struct cp *cp, unsigned int number, const char *userid)
-{
-	const struct mon_settings *settings = &cp->system->monitor->settings[true];
-	/* Those that a test describes are no users of IUCV. */
-	const struct iucv_user *user = iucv_user_find(cp, userid);
-	uint8_t record[RECORD_FRAME_SIZE];
-	uint32_t len;
-
-	if ((user && (iucv_user_is_private(user) || !mon_is_user(cp, user))) || !settings->active ||
-	    !(settings->domains & MON_DOMAIN_BIT(MON_USER)))
-		return;
-	len = mon_write_user_change(cp, record, number, userid);
-	(void)mon_event_record(cp, MON_USER, record, len);
-}
-
-/* Whoever logs on as the first of the system has to see to the timer again. */
-void monitor_logon(struct cp *cp, const char *userid)
-{
-	if (!cp->system->alone)
-		mon_arm_timer(cp);
-	user_change(cp, USELON, userid);
-}
-
-void monitor_logoff(struct cp *cp, const char *userid)
-{
-	user_change(cp, USELOF, userid);
-}
-
 bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len)
 {
 	const struct mon_settings *settings = &cp->system->monitor->settings[true];

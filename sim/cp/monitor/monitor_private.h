@@ -274,9 +274,6 @@ void mon_configure_more(struct cp *cp, struct appldata_info *info);
 void mon_events_begin(struct cp *cp);
 void mon_events_end(struct cp *cp);
 void mon_events_flush(struct cp *cp);
-/* A user logs on, or off. */
-void monitor_logon(struct cp *cp, const char *userid);
-void monitor_logoff(struct cp *cp, const char *userid);
 void mon_events_suspend(struct cp *cp);
 void mon_events_resume(struct cp *cp);
 bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record, uint32_t len);
@@ -288,10 +285,10 @@ void mon_write_event_config(struct cp *cp, struct record_writer *w);
 void mon_write_sample(struct cp *cp, struct record_writer *w);
 void mon_write_sample_change(struct cp *cp, struct record_writer *w, const char *command);
 uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *command);
-/* Records of domain 4: a user has logged on, or logs off. */
-enum { USELON = 1, USELOF = 2 };
-uint32_t mon_write_user_change(struct cp *cp, uint8_t *record, unsigned int number,
-			       const char *user);
+
+/* monitor_logon.c: a user logs on, or off */
+void monitor_logon(struct cp *cp, const char *userid);
+void monitor_logoff(struct cp *cp, const char *userid);
 
 /* appldata_records.c: D10R2 of all buffers of a kind, or of one, if they are enabled */
 void appldata_write(struct cp *cp, struct record_writer *w, enum appldata_kind kind);

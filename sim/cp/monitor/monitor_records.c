@@ -230,11 +230,6 @@ static const struct shape event_config_shapes[] = {
 	{ MON_MONITOR, 14, 28, PER_DOMAIN, mtrddr_event },
 };
 
-/* D4R1 USELON, D4R2 USELOF: the fields whose places are public. */
-#define USER_CHANGE_LEN 32u
-/* An ESA virtual machine, which has entered z/Architecture. */
-enum { CALMODE_ESA = 0x40, CALMODE_Z = 0x04 };
-
 #define COUNT(shapes) (sizeof(shapes) / sizeof((shapes)[0]))
 
 static void write_one(struct cp *cp, struct record_writer *w, const struct shape *shape,
@@ -305,22 +300,6 @@ void mon_write_sample_config(struct cp *cp, struct record_writer *w)
 			    cp->system->monitor->settings[false].domains);
 	write_appldata(cp, w, APPLDATA_CONFIG);
 	record_close(w, MTREND);
-}
-
-uint32_t mon_write_user_change(struct cp *cp, uint8_t *record, unsigned int number,
-			       const char *user)
-{
-	const bool machine = cp_machine_of(cp->system, user) != NULL;
-	struct record_writer w;
-	uint8_t *r;
-
-	record_writer_init(&w, record, RECORD_FRAME_SIZE, cp_system_tod(cp));
-	r = record_add(&w, MON_USER, number, USER_CHANGE_LEN);
-	assert(r == record);
-	ebcdic_name(r + 20, user);			/* VMDUSER */
-	if (number == USELOF && machine)
-		r[31] = CALMODE_ESA | CALMODE_Z;	/* CALMODE */
-	return USER_CHANGE_LEN;
 }
 
 void mon_write_event_config(struct cp *cp, struct record_writer *w)
