@@ -132,7 +132,8 @@ class _Reader:
             self._inside = value
         elif key == "include" and not self._project.first_header:
             raise self._wrong(
-                number, f"{self._project.name} has no header behind which all others go; use 'after'"
+                number,
+                f"{self._project.name} has no header behind which all others go; use 'after'",
             )
         elif key == "include" and self._file:
             yield self._place(number, key, value, "", 0)
