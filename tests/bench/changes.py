@@ -25,7 +25,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import DataSets
 
 # The files of sim/qemu/changes/speed; a name that is none of them is refused by the build.
-CHANGES = ("lowcore", "slots", "lowprot", "bear")
+CHANGES = ("lowcore", "slots", "lowprot", "bear", "translator")
 # "bear" leaves little for it to do: what it is worth shows where "bear" is left out, too.
 HIDDEN_BY_BEAR = "lowcore"
 PASSES = 2
