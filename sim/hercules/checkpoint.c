@@ -88,7 +88,7 @@ static const char *image_take(struct image *image)
 		saved_cpu_take(&image->cpu[i], regs_of(i));
 	}
 	image->keys = malloc(keys_len());
-	image->cp = cp_save(port->own.cp, &image->cp_len);
+	image->cp = port->own.calls->save(&port->own, &image->cp_len);
 	if (!image->keys || !image->cp)
 		return "there is not enough memory";
 	memcpy(image->keys, sysblk.storkeys, keys_len());
@@ -162,10 +162,7 @@ static int image_apply(const struct image *image, char *err, size_t errlen)
 	int result;
 
 	saved_machine_apply_clock(&image->machine);
-	result = cp_load(port->own.cp, image->cp, image->cp_len, err, errlen);
-	/* An image that was refused has changed nothing. */
-	if (result != -1)
-		ctl_reattach(port->own.ctl);
+	result = port->own.calls->load(&port->own, image->cp, image->cp_len, err, errlen);
 	if (result != 0) {
 		set_tod_epoch(epoch);
 		return -1;
@@ -179,7 +176,7 @@ static int image_apply(const struct image *image, char *err, size_t errlen)
 	saved_console_apply(&image->console);
 	for (unsigned int i = 0; i < port->own.config.cpus; i++) {
 		saved_cpu_apply(&image->cpu[i], regs_of(i));
-		if (cp_interrupt_pending(port->own.cp, i))
+		if (port->own.calls->interrupt_pending(&port->own, i))
 			interrupt_kick(i);
 	}
 	port->used = true;

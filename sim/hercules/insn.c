@@ -82,7 +82,7 @@ static bool finish(REGS *regs, struct cp_result result)
 /* Lets the control socket's clients read what the guest has made. */
 static void end_call(void)
 {
-	const bool pause = cp_port_needs_pause(&port->own);
+	const bool pause = port->own.calls->needs_pause(&port->own);
 
 	port_unlock();
 	if (pause)
@@ -100,7 +100,7 @@ DEF_INST(zvmlab_iucv)
 	}
 	begin(regs);
 	port_lock(regs);
-	result = cp_iucv(port->own.cp, &insn);
+	result = port->own.calls->iucv(&port->own, &insn);
 	end_call();
 	finish(regs, result);
 }
@@ -125,7 +125,7 @@ DEF_INST(zvmlab_diagnose)
 	}
 	if (port) {
 		port_lock(regs);
-		result = cp_diagnose(port->own.cp, &insn, r1, r3, code);
+		result = port->own.calls->diagnose(&port->own, &insn, r1, r3, code);
 		end_call();
 	}
 	if (!finish(regs, result))
@@ -166,7 +166,7 @@ DEF_INST(zvmlab_store_cpu_id)
 		return;
 	}
 	INST_UPDATE_PSW(regs, 4, 4);
-	put_be64(id, cp_cpu_id(port->own.cp, regs->cpuad));
+	put_be64(id, port->own.calls->cpu_id(&port->own, regs->cpuad));
 	memcpy(MADDR(addr, inst[2] >> 4, regs, ACCTYPE_WRITE, regs->psw.pkey), id, sizeof(id));
 }
 
@@ -187,7 +187,7 @@ DEF_INST(zvmlab_store_hypervisor_information)
 	insn.gr = gr;
 	begin(regs);
 	port_lock(regs);
-	result = cp_sthyi(port->own.cp, &insn, r1, r2, response);
+	result = port->own.calls->sthyi(&port->own, &insn, r1, r2, response);
 	port_unlock();
 	if (result.how == CP_CC && result.cc == 0)
 		memcpy(MADDR(addr, r2, regs, ACCTYPE_WRITE, regs->psw.pkey), response,

@@ -55,7 +55,7 @@ static void take(REGS *regs)
 
 	if (!(regs->ints_state & regs->ints_mask & BIT(IC_IUCV)))
 		return;
-	taken = cp_port_interrupt(&port->own, regs->cpuad, &more);
+	taken = port->own.calls->interrupt_take(&port->own, regs->cpuad, &more);
 	if (!more)
 		regs->ints_state &= ~BIT(IC_IUCV);
 	if (taken)
@@ -89,7 +89,7 @@ void interrupt_process(REGS *regs)
 		} else if (cpu->stopped) {
 			cpu->stopped = false;
 			port_lock(regs);
-			if (cp_interrupt_pending(port->own.cp, regs->cpuad))
+			if (port->own.calls->interrupt_pending(&port->own, regs->cpuad))
 				interrupt_kick(regs->cpuad);
 			port_unlock();
 		}

@@ -130,11 +130,10 @@ static void machine_complete(void)
 		end_hercules();
 	port_lock(NULL);
 	storage_apply();
-	cp_reset(port->own.cp);
+	port->own.calls->reset(&port->own);
 	for (unsigned int i = 0; i < port->own.config.cpus; i++)
-		cp_reset_cpu(port->own.cp, i);
-	if (port->own.ctl)
-		ctl_attach(port->own.ctl, port->own.cp);
+		port->own.calls->reset_cpu(&port->own, i);
+	port->own.calls->attach(&port->own);
 	port_unlock();
 }
 
@@ -152,7 +151,7 @@ static int reset_system(int (*own)(int, int), int cpu, int clear)
 		return -1;
 	}
 	if (port->used)
-		cp_reset(port->own.cp);
+		port->own.calls->reset(&port->own);
 	storage_open();
 	/* Hercules clears all of its storage, and saved segments lie in it. */
 	if (clear)
@@ -178,7 +177,7 @@ static int system_reset_390(int cpu, int clear)
 static int reset_cpu(int (*own)(REGS *), REGS *regs)
 {
 	if (port && port->own.cp && port->used && !regs->dummy && regs->host)
-		cp_reset_cpu(port->own.cp, regs->cpuad);
+		port->own.calls->reset_cpu(&port->own, regs->cpuad);
 	return own(regs);
 }
 
@@ -206,7 +205,7 @@ int module_load_finish(REGS *regs)
 
 	if (port && port->own.cp && result == 0) {
 		port->used = true;
-		cp_ipl(port->own.cp);
+		port->own.calls->ipl(&port->own);
 	}
 	return result;
 }

@@ -109,7 +109,7 @@ static void lines_ready(void)
 static void control_ready(void)
 {
 	port_lock(NULL);
-	ctl_dispatch(port->own.ctl);
+	port->own.calls->dispatch(&port->own);
 	port_unlock();
 }
 
@@ -117,7 +117,7 @@ static void timer_ready(void)
 {
 	drain(service.timer);
 	port_lock(NULL);
-	cp_timer(port->own.cp);
+	port->own.calls->timer(&port->own);
 	port_unlock();
 }
 
@@ -186,6 +186,8 @@ static void *serve(void *arg)
 
 static int create_fds(void)
 {
+	int clients;
+
 	service.epoll = epoll_create1(EPOLL_CLOEXEC);
 	service.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	service.stops = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -200,7 +202,8 @@ static int create_fds(void)
 	    service_watch(service.stops, stops_ready) != 0 ||
 	    service_watch(service.quit, NULL) != 0 || service_watch(service.lines, lines_ready) != 0)
 		return -1;
-	return port->own.ctl ? service_watch(ctl_fd(port->own.ctl), control_ready) : 0;
+	clients = port->own.calls->fd(&port->own);
+	return clients >= 0 ? service_watch(clients, control_ready) : 0;
 }
 
 int service_prepare(char *err, size_t errlen)

@@ -50,6 +50,11 @@ static void set_rights(uint64_t first, uint64_t end, int rights)
 	abort();
 }
 
+static enum cp_access access_at(uint64_t addr)
+{
+	return port->own.calls->page(&port->own, addr).access;
+}
+
 void storage_apply(void)
 {
 	uint64_t first = 0;
@@ -58,7 +63,7 @@ void storage_apply(void)
 	if (opened > 0)
 		return;
 	for (uint64_t at = 0; at < port->own.ram_size; at += CP_PAGE_SIZE) {
-		enum cp_access access = cp_page_access(port->own.cp, at);
+		enum cp_access access = access_at(at);
 
 		/* Before the rights: whoever meets the new ones looks here. */
 		__atomic_store_n(&port->access[at / CP_PAGE_SIZE], access, __ATOMIC_RELEASE);
@@ -110,7 +115,7 @@ void storage_set_aside(bool aside)
 	bool before_it = false;
 
 	for (uint64_t at = 0; at < port->own.ram_size; at += CP_PAGE_SIZE) {
-		bool theirs = cp_page_access(port->own.cp, at) != CP_ACCESS_WRITE;
+		bool theirs = access_at(at) != CP_ACCESS_WRITE;
 
 		if (theirs == before_it)
 			continue;

@@ -15,7 +15,8 @@ void cp_port_init(struct cp_port *port, const struct cp_port_words *words,
 		  uint64_t (*absolute)(int cpu, uint64_t addr))
 {
 	*port = (struct cp_port){
-		.words = words, .absolute = absolute, .trace_limit = TRACE_LIMIT_DEFAULT,
+		.calls = &cp_calls_local, .words = words, .absolute = absolute,
+		.trace_limit = TRACE_LIMIT_DEFAULT,
 	};
 	cp_config_init(&port->config);
 }
@@ -152,11 +153,6 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 	return -1;
 }
 
-bool cp_port_needs_pause(struct cp_port *port)
-{
-	return ctl_needs_pause(port->ctl);
-}
-
 void cp_port_pause(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -182,15 +178,7 @@ struct cp_result cp_port_stsi(struct cp_port *port, const struct cp_insn *insn, 
 	*stores = false;
 	if (insn->problem || (wants && addr % CP_PAGE_SIZE != 0))
 		return result;
-	result = cp_stsi(port->cp, insn, sysib);
+	result = port->calls->stsi(port, insn, sysib);
 	*stores = wants && result.how == CP_CC && result.cc == 0;
 	return result;
-}
-
-bool cp_port_interrupt(struct cp_port *port, unsigned int cpu, bool *more)
-{
-	const bool taken = cp_interrupt_take(port->cp, cpu);
-
-	*more = taken && cp_interrupt_pending(port->cp, cpu);
-	return taken;
 }

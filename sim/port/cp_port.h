@@ -16,6 +16,9 @@
 #include "control.h"
 #include "trace_file.h"
 #include "zvmlab/cp.h"
+#include "zvmlab/external.h"
+#include "zvmlab/page.h"
+#include "zvmlab/spool.h"
 
 /** How an emulator calls what a machine consists of. */
 struct cp_port_words {
@@ -26,8 +29,77 @@ struct cp_port_words {
 	const char *megabytes;	/**< what follows a number of megabytes there: "M" */
 };
 
+struct cp_port;
+
+/** What the guest may do with a page, and with those behind it. */
+struct cp_port_page {
+	enum cp_access access;
+	bool out;		/**< cp_page_is_out() */
+	uint64_t end;		/**< absolute address up to which all pages are like that */
+};
+
+/**
+ * CP, wherever it is: what a port asks of it once cp_port_create() has made it.  With the
+ * emulator's lock held; as the functions of the core that have these names.
+ */
+struct cp_calls {
+	struct cp_result (*iucv)(struct cp_port *port, const struct cp_insn *insn);
+	struct cp_result (*diagnose)(struct cp_port *port, const struct cp_insn *insn,
+				     unsigned int r1, unsigned int r3, uint16_t code);
+	struct cp_result (*stsi)(struct cp_port *port, const struct cp_insn *insn,
+				 uint8_t sysib[CP_PAGE_SIZE]);
+	struct cp_result (*sthyi)(struct cp_port *port, const struct cp_insn *insn,
+				  unsigned int r1, unsigned int r2,
+				  uint8_t response[CP_PAGE_SIZE]);
+	uint64_t (*cpu_id)(struct cp_port *port, unsigned int cpu);
+
+	bool (*interrupt_pending)(struct cp_port *port, unsigned int cpu);
+	/**
+	 * cp_interrupt_take().  @more: another one waits for this CPU; if not, the emulator must
+	 * not ask again before the next kick.
+	 */
+	bool (*interrupt_take)(struct cp_port *port, unsigned int cpu, bool *more);
+	/** The same with cp_external_take(). */
+	bool (*external_take)(struct cp_port *port, unsigned int cpu,
+			      struct cp_external *external, bool *more);
+
+	/** Of the page that contains absolute address @addr. */
+	struct cp_port_page (*page)(struct cp_port *port, uint64_t addr);
+	enum cp_paging (*page_fault)(struct cp_port *port, unsigned int cpu, uint64_t addr,
+				     uint64_t psw, bool enabled);
+	bool (*page_held)(struct cp_port *port, unsigned int cpu);
+
+	void (*reset)(struct cp_port *port);
+	void (*reset_cpu)(struct cp_port *port, unsigned int cpu);
+	void (*ipl)(struct cp_port *port);
+	void (*timer)(struct cp_port *port);
+
+	enum cp_unit_way (*unit_way)(struct cp_port *port, uint16_t device, uint8_t command);
+	uint32_t (*unit_length)(struct cp_port *port, uint16_t device);
+	void (*unit)(struct cp_port *port, struct cp_unit_io *io);
+
+	uint8_t *(*save)(struct cp_port *port, size_t *len);
+	int (*load)(struct cp_port *port, const uint8_t *image, size_t len, char *err,
+		    size_t errlen);
+
+	/** Serve clients from now on. */
+	void (*attach)(struct cp_port *port);
+	/** A descriptor that is readable when dispatch() has work; -1: there will be none. */
+	int (*fd)(const struct cp_port *port);
+	void (*dispatch)(struct cp_port *port);
+	/**
+	 * Has the guest made events faster than a client of the control socket takes them?  After
+	 * an instruction; the CPU calls cp_port_pause() without the lock then.
+	 */
+	bool (*needs_pause)(struct cp_port *port);
+};
+
+/** CP in the emulator's own process. */
+extern const struct cp_calls cp_calls_local;
+
 /** One machine's CP, with the files and sockets that belong to it. */
 struct cp_port {
+	const struct cp_calls *calls;
 	const struct cp_port_words *words;
 	/** Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
 	uint64_t (*absolute)(int cpu, uint64_t addr);
@@ -69,11 +141,6 @@ void cp_port_host(struct cp_port *port, struct cp_host *host);
 uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint64_t len);
 /** Make the CP; the machine must have storage for all that the options say. */
 int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, size_t errlen);
-/**
- * Has the guest made events faster than a client of the control socket takes them?  With the
- * emulator's lock held, after an instruction; the CPU calls cp_port_pause() without it then.
- */
-bool cp_port_needs_pause(struct cp_port *port);
 /** A millisecond of the host's time, in which clients can read. */
 void cp_port_pause(void);
 /** Close and destroy what there is. */
@@ -85,10 +152,5 @@ void cp_port_fini(struct cp_port *port);
  */
 struct cp_result cp_port_stsi(struct cp_port *port, const struct cp_insn *insn, uint64_t addr,
 			      uint8_t sysib[CP_PAGE_SIZE], bool *stores);
-/**
- * cp_interrupt_take().  @more: another one waits for this CPU; if not, the emulator must not
- * ask again before the next kick.
- */
-bool cp_port_interrupt(struct cp_port *port, unsigned int cpu, bool *more);
 
 #endif

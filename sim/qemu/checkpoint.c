@@ -213,7 +213,7 @@ static void reset_devices(ZvmlabCp *s)
 		run_on_cpu(cs, reset_cpu, RUN_ON_CPU_NULL);
 	}
 	resettable_reset(OBJECT(sysbus_get_default()), RESET_TYPE_COLD);
-	cp_reset(s->port.cp);
+	s->port.calls->reset(&s->port);
 	cpu_synchronize_all_post_reset();
 }
 

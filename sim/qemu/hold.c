@@ -269,7 +269,7 @@ static void look_for_code(CPUState *cs, run_on_cpu_data data)
 
 static bool check_hold(const ZvmlabCp *s, const struct hold *asked, Error **errp)
 {
-	const unsigned int cpus = cp_config_of(s->port.cp)->cpus;
+	const unsigned int cpus = s->port.config.cpus;
 
 	if (cpus == 1)
 		error_setg(errp, "zvmlab-cp: the guest has one CPU, and nothing would run while it"

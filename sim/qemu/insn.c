@@ -90,7 +90,7 @@ static void make_cc_static(CPUS390XState *env)
 /* Lets the control socket's clients read what the guest has made. */
 static void end_call(void)
 {
-	const bool pause = cp_port_needs_pause(&zvmlab_cp->port);
+	const bool pause = zvmlab_cp->port.calls->needs_pause(&zvmlab_cp->port);
 
 	bql_unlock();
 	if (pause)
@@ -105,7 +105,7 @@ void HELPER(zvmlab_iucv)(CPUS390XState *env)
 	make_cc_static(env);
 	if (zvmlab_cp) {
 		bql_lock();
-		result = cp_iucv(zvmlab_cp->port.cp, &insn);
+		result = zvmlab_cp->port.calls->iucv(&zvmlab_cp->port, &insn);
 		end_call();
 	}
 	if (!finish(env, result, GETPC()))
@@ -128,7 +128,7 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 	if (!zvmlab_cp)
 		return false;
 	bql_lock();
-	result = cp_diagnose(zvmlab_cp->port.cp, &insn, r1, r3, code);
+	result = zvmlab_cp->port.calls->diagnose(&zvmlab_cp->port, &insn, r1, r3, code);
 	end_call();
 	/* With -icount CPUs take turns: who waits for another one leaves it the rest of its own. */
 	if (icount_enabled() && (code == DIAG_YIELD || code == DIAG_YIELD_TO))
@@ -182,7 +182,7 @@ uint32_t HELPER(zvmlab_sthyi)(CPUS390XState *env, uint32_t r1, uint32_t r2)
 	memcpy(gr, env->regs, sizeof(gr));
 	insn.gr = gr;
 	bql_lock();
-	result = cp_sthyi(zvmlab_cp->port.cp, &insn, r1, r2, response);
+	result = zvmlab_cp->port.calls->sthyi(&zvmlab_cp->port, &insn, r1, r2, response);
 	bql_unlock();
 	if (result.how == CP_PROGRAM)
 		program_interrupt(env, result.pgm, GETPC());

@@ -16,7 +16,7 @@ ZvmlabCp *zvmlab_cp;
 
 bool zvmlab_take_ext_int(CPUS390XState *env, LowCore *lowcore)
 {
-	bool more, taken = cp_port_interrupt(&zvmlab_cp->port, env->core_id, &more);
+	bool more, taken = zvmlab_cp->port.calls->interrupt_take(&zvmlab_cp->port, env->core_id, &more);
 
 	if (!more)
 		env->pending_int &= ~INTERRUPT_EXT_IUCV;
@@ -27,6 +27,17 @@ bool zvmlab_take_ext_int(CPUS390XState *env, LowCore *lowcore)
 	lowcore->ext_int_code = cpu_to_be16(EXT_IUCV);
 	lowcore->cpu_addr = 0;
 	return true;
+}
+
+/* With the BQL held.  Return: what is known of the page now. */
+static uint8_t learn(ZvmlabCp *s, uint64_t addr)
+{
+	const struct cp_port_page page = s->port.calls->page(&s->port, addr);
+	const uint8_t known = (page.access + 1) | (page.out ? ZVMLAB_OUT : 0);
+
+	for (uint64_t at = addr; at < MIN(page.end, s->port.ram_size); at += CP_PAGE_SIZE)
+		qatomic_set(&s->access[at / CP_PAGE_SIZE], known);
+	return known;
 }
 
 /*
@@ -46,10 +57,7 @@ static uint8_t page_known(uint64_t addr)
 		return known;
 	if (!locked)
 		bql_lock();
-	known = cp_page_access(s->port.cp, addr) + 1;
-	if (cp_page_is_out(s->port.cp, addr))
-		known |= ZVMLAB_OUT;
-	qatomic_set(&s->access[addr / CP_PAGE_SIZE], known);
+	known = learn(s, addr);
 	if (!locked)
 		bql_unlock();
 	return known;
@@ -112,10 +120,10 @@ void zvmlab_reset(void)
 	 */
 	queue_tb_flush(first_cpu);
 	zvmlab_end_holds(s);
-	cp_reset(s->port.cp);
+	s->port.calls->reset(&s->port);
 	s->ipled = runstate_is_running();
 	if (s->ipled)
-		cp_ipl(s->port.cp);
+		s->port.calls->ipl(&s->port);
 }
 
 void zvmlab_reset_cpu(const CPUS390XState *env)
@@ -123,5 +131,5 @@ void zvmlab_reset_cpu(const CPUS390XState *env)
 	if (!zvmlab_cp)
 		return;
 	zvmlab_cpu_is_reset(zvmlab_cp, env->core_id);
-	cp_reset_cpu(zvmlab_cp->port.cp, env->core_id);
+	zvmlab_cp->port.calls->reset_cpu(&zvmlab_cp->port, env->core_id);
 }

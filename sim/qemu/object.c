@@ -66,14 +66,14 @@ static void control_readable(void *opaque)
 	ZvmlabCp *s = opaque;
 
 	zvmlab_machine_is_held(s);
-	ctl_dispatch(s->port.ctl);
+	s->port.calls->dispatch(&s->port);
 }
 
 static void time_has_come(void *opaque)
 {
 	ZvmlabCp *s = opaque;
 
-	cp_timer(s->port.cp);
+	s->port.calls->timer(&s->port);
 }
 
 static void state_changed(void *opaque, bool running, RunState state)
@@ -86,7 +86,7 @@ static void state_changed(void *opaque, bool running, RunState state)
 	}
 	if (running && !s->ipled) {
 		s->ipled = true;
-		cp_ipl(s->port.cp);
+		s->port.calls->ipl(&s->port);
 	}
 }
 
@@ -108,14 +108,14 @@ static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 }
 
 /* What STIDP stores; no reset changes it. */
-static void set_cpu_ids(const struct cp *cp)
+static void set_cpu_ids(struct cp_port *port)
 {
 	CPUState *cs;
 
 	CPU_FOREACH(cs) {
 		CPUS390XState *env = &S390_CPU(cs)->env;
 
-		env->cpuid = cp_cpu_id(cp, env->core_id);
+		env->cpuid = port->calls->cpu_id(port, env->core_id);
 	}
 }
 
@@ -148,14 +148,13 @@ static void machine_done(Notifier *notifier, void *data)
 		exit(1);
 	}
 	zvmlab_cp = s;
-	set_cpu_ids(s->port.cp);
+	set_cpu_ids(&s->port);
 	zvmlab_state_register(s);
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
 	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);
-	if (s->port.ctl) {
-		ctl_attach(s->port.ctl, s->port.cp);
-		qemu_set_fd_handler(ctl_fd(s->port.ctl), control_readable, NULL, s);
-	}
+	s->port.calls->attach(&s->port);
+	if (s->port.calls->fd(&s->port) >= 0)
+		qemu_set_fd_handler(s->port.calls->fd(&s->port), control_readable, NULL, s);
 }
 
 static void close_control(ZvmlabCp *s)

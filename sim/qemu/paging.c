@@ -31,8 +31,8 @@ static enum cp_paging ask(CPUS390XState *env, uint64_t addr, bool probe)
 	if (!locked)
 		bql_lock();
 	/* Whoever only probes cannot be interrupted: it has to wait. */
-	result = cp_page_fault(s->port.cp, env->core_id, addr, env->psw.mask,
-			       !probe && enabled(env));
+	result = s->port.calls->page_fault(&s->port, env->core_id, addr, env->psw.mask,
+					   !probe && enabled(env));
 	if (result == CP_PAGE_HELD)
 		qatomic_set(&s->held[env->core_id], true);
 	if (!locked)
@@ -63,11 +63,11 @@ bool zvmlab_held(const CPUS390XState *env)
 
 bool zvmlab_take_external(CPUS390XState *env, LowCore *lowcore)
 {
-	struct cp *cp = zvmlab_cp->port.cp;
+	struct cp_port *port = &zvmlab_cp->port;
 	struct cp_external external;
-	const bool taken = cp_external_take(cp, env->core_id, &external);
+	bool more, taken = port->calls->external_take(port, env->core_id, &external, &more);
 
-	if (!taken || !cp_external_pending(cp, env->core_id))
+	if (!more)
 		env->pending_int &= ~INTERRUPT_EXT_CP;
 	if (!taken) {
 		unmap_lowcore(env, lowcore);
@@ -86,7 +86,7 @@ void zvmlab_external(void *opaque, unsigned int cpu)
 	S390CPU *target = s390_cpu_addr2state(cpu);
 	CPUState *cs = CPU(target);
 
-	if (qatomic_read(&s->held[cpu]) && !cp_page_held(s->port.cp, cpu)) {
+	if (qatomic_read(&s->held[cpu]) && !s->port.calls->page_held(&s->port, cpu)) {
 		qatomic_set(&s->held[cpu], false);
 		if (s390_cpu_get_state(target) == S390_CPU_STATE_OPERATING)
 			cs->halted = 0;
@@ -98,6 +98,6 @@ void zvmlab_external(void *opaque, unsigned int cpu)
 /* After a state has been loaded. */
 void zvmlab_paging_loaded(ZvmlabCp *s)
 {
-	for (unsigned int cpu = 0; cpu < cp_config_of(s->port.cp)->cpus; cpu++)
-		qatomic_set(&s->held[cpu], cp_page_held(s->port.cp, cpu));
+	for (unsigned int cpu = 0; cpu < s->port.config.cpus; cpu++)
+		qatomic_set(&s->held[cpu], s->port.calls->page_held(&s->port, cpu));
 }

@@ -73,7 +73,7 @@ const char *zvmlab_state_refused(const ZvmlabCp *s)
 		return "a client and the machine take turns (lockstep)";
 	if (flic()->pending & ~FLIC_PENDING_SERVICE)
 		return "an interruption of a device is pending";
-	for (unsigned int i = 0; i < cp_config_of(s->port.cp)->cpus; i++)
+	for (unsigned int i = 0; i < s->port.config.cpus; i++)
 		if (qatomic_read(&s->stopped[i]))
 			return "a CPU is held at a function";
 	return NULL;
@@ -112,11 +112,11 @@ static void save_state(QEMUFile *f, void *opaque)
 {
 	ZvmlabCp *s = opaque;
 	const char *refused = zvmlab_state_refused(s);
-	const unsigned int cpus = cp_config_of(s->port.cp)->cpus;
+	const unsigned int cpus = s->port.config.cpus;
 	size_t len = 0;
 	uint8_t *image;
 
-	image = refused ? NULL : cp_save(s->port.cp, &len);
+	image = refused ? NULL : s->port.calls->save(&s->port, &len);
 	if (!image) {
 		error_report("zvmlab-cp: the machine cannot be saved now: %s",
 			     refused ? refused : "there is not enough memory");
@@ -238,10 +238,8 @@ static int apply(ZvmlabCp *s, const struct saved *saved)
 
 	for (unsigned int i = 0; i < saved->cpus; i++)
 		s390_cpu_addr2state(i)->env.pending_int = 0;
-	result = cp_load(s->port.cp, saved->image->data, saved->image->len, err, sizeof(err));
-	/* An image that was refused has changed nothing. */
-	if (result != -1)
-		ctl_reattach(s->port.ctl);
+	result = s->port.calls->load(&s->port, saved->image->data, saved->image->len, err,
+				     sizeof(err));
 	if (result != 0) {
 		error_report("zvmlab-cp: %s", err);
 		return -EINVAL;
@@ -268,7 +266,7 @@ static int load_state(QEMUFile *f, void *opaque, int version_id)
 	int result = -EINVAL;
 
 	saved->image = g_byte_array_new();
-	if (get_saved(f, saved, cp_config_of(s->port.cp)->cpus))
+	if (get_saved(f, saved, s->port.config.cpus))
 		result = apply(s, saved);
 	else
 		error_report("zvmlab-cp: the state of the CP is not complete, or of another machine");

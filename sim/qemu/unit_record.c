@@ -43,8 +43,9 @@ static int alert(SubchDev *sch, const struct cp_unit_io *io)
 static int command(SubchDev *sch, CCW1 ccw)
 {
 	struct cp_unit_io io = { .device = sch->devno, .command = ccw.cmd_code };
-	const enum cp_unit_way way = zvmlab_cp
-		? cp_unit_way(zvmlab_cp->port.cp, io.device, io.command) : CP_UNIT_REJECT;
+	struct cp_port *port = zvmlab_cp ? &zvmlab_cp->port : NULL;
+	const enum cp_unit_way way =
+		port ? port->calls->unit_way(port, io.device, io.command) : CP_UNIT_REJECT;
 	int ret;
 
 	if (way == CP_UNIT_REJECT)
@@ -52,12 +53,12 @@ static int command(SubchDev *sch, CCW1 ccw)
 	if (way != CP_UNIT_NO_DATA && ccw.count == 0)
 		return -EINVAL;
 	if (way == CP_UNIT_TAKES) {
-		io.length = MIN(ccw.count, cp_unit_length(zvmlab_cp->port.cp, io.device));
+		io.length = MIN(ccw.count, port->calls->unit_length(port, io.device));
 		ret = ccw_dstream_read_buf(&sch->cds, io.data, io.length);
 		if (ret)
 			return ret;
 	}
-	cp_unit(zvmlab_cp->port.cp, &io);
+	port->calls->unit(port, &io);
 	if (way == CP_UNIT_GIVES && io.length > 0) {
 		ret = ccw_dstream_write_buf(&sch->cds, io.data, MIN(ccw.count, io.length));
 		if (ret)

@@ -344,7 +344,7 @@ TEST(interruptions)
 	ck_assert_int_eq(create(), 0);
 	put_be32(port.ram + LIST + IPBFADR1, 0x3000);
 	ck_cc(cp_iucv(port.cp, &insn), 0);
-	ck_assert(!cp_port_interrupt(&port, 0, &more));
+	ck_assert(!port.calls->interrupt_take(&port, 0, &more));
 	ck_assert(!more);
 	user = iucv_user_create(port.cp, "ALPHA", 2, &ops, NULL);
 	ck_assert_ptr_nonnull(user);
@@ -354,11 +354,11 @@ TEST(interruptions)
 		ck_assert_int_eq(iucv_call(port.cp, user, IUCV_CONNECT, &parm).cc, 0);
 	}
 	ck_assert_uint_ge(kicked, 1);
-	ck_assert(cp_port_interrupt(&port, 0, &more));
+	ck_assert(port.calls->interrupt_take(&port, 0, &more));
 	ck_assert(more);
-	ck_assert(cp_port_interrupt(&port, 0, &more));
+	ck_assert(port.calls->interrupt_take(&port, 0, &more));
 	ck_assert(!more);
-	ck_assert(!cp_port_interrupt(&port, 0, &more));
+	ck_assert(!port.calls->interrupt_take(&port, 0, &more));
 }
 
 /* Nobody reads events: nothing is waited for.  A pause is as long as it says. */
@@ -369,7 +369,7 @@ TEST(no_pause_without_clients)
 
 	ck_assert_int_eq(create(), 0);
 	host.event(&port, &event);
-	ck_assert(!cp_port_needs_pause(&port));
+	ck_assert(!port.calls->needs_pause(&port));
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	cp_port_pause();
 	clock_gettime(CLOCK_MONOTONIC, &after);
