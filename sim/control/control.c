@@ -10,75 +10,15 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "ctl_private.h"
+#include "listen.h"
+
+#define WHAT "control socket"
 
 /* Connections accepted in one ctl_dispatch(). */
 #define MAX_ACCEPTS 8
-
-static int fail_open(const char *path, char *err, size_t errlen, const char *what)
-{
-	snprintf(err, errlen, "control socket %s %s: %s", path, what, strerror(errno));
-	return -1;
-}
-
-/* Remove a socket that nobody listens on.  Return: 0 if @path is free now. */
-static int make_room(const struct sockaddr_un *address, char *err, size_t errlen)
-{
-	const char *path = address->sun_path;
-	struct stat st;
-	int fd, result;
-
-	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? 0 : fail_open(path, err, errlen, "cannot be created");
-	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(err, errlen, "%s exists and is not a socket; remove it or name another "
-			 "path", path);
-		return -1;
-	}
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return fail_open(path, err, errlen, "cannot be created");
-	result = connect(fd, (const struct sockaddr *)address, sizeof(*address));
-	if (result != 0 && errno == ECONNREFUSED)
-		result = unlink(path) == 0 ? 0 : fail_open(path, err, errlen, "cannot be replaced");
-	else {
-		snprintf(err, errlen, "control socket %s is in use by another machine; name another "
-				      "path", path);
-		result = -1;
-	}
-	close(fd);
-	return result;
-}
-
-static int listen_at(struct ctl *ctl, char *err, size_t errlen)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct stat st;
-
-	if (strlen(ctl->path) >= sizeof(address.sun_path)) {
-		snprintf(err, errlen, "the control socket's path %s is longer than %zu bytes; use a "
-				      "shorter directory", ctl->path, sizeof(address.sun_path) - 1);
-		return -1;
-	}
-	strcpy(address.sun_path, ctl->path);
-	if (make_room(&address, err, errlen) != 0)
-		return -1;
-	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (ctl->listen_fd < 0 ||
-	    bind(ctl->listen_fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
-		return fail_open(ctl->path, err, errlen, "cannot be created");
-	if (lstat(ctl->path, &st) != 0)
-		return fail_open(ctl->path, err, errlen, "has gone");
-	ctl->inode = st.st_ino;
-	/* Nobody can connect before listen(), so the mode is right in time. */
-	if (chmod(ctl->path, 0600) != 0 || listen(ctl->listen_fd, SOMAXCONN) != 0)
-		return fail_open(ctl->path, err, errlen, "cannot be used");
-	return 0;
-}
 
 static int watch(struct ctl *ctl, int fd)
 {
@@ -101,13 +41,16 @@ struct ctl *ctl_open(const char *path, char *err, size_t errlen)
 	ctl_capture_init(&ctl->capture);
 	ctl->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	ctl->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (ctl->epoll_fd < 0 || ctl->wake_fd < 0)
-		fail_open(path, err, errlen, "cannot be watched");
-	else if (listen_at(ctl, err, errlen) == 0) {
+	if (ctl->epoll_fd >= 0 && ctl->wake_fd >= 0) {
+		ctl->listen_fd = ctl_listen(path, SOCK_STREAM, WHAT, &ctl->inode, err, errlen);
+		if (ctl->listen_fd < 0) {
+			ctl_close(ctl);
+			return NULL;
+		}
 		if (watch(ctl, ctl->wake_fd) == 0 && watch(ctl, ctl->listen_fd) == 0)
 			return ctl;
-		fail_open(path, err, errlen, "cannot be watched");
 	}
+	snprintf(err, errlen, WHAT " %s cannot be watched: %s", path, strerror(errno));
 	ctl_close(ctl);
 	return NULL;
 }
@@ -210,8 +153,6 @@ bool ctl_needs_pause(struct ctl *ctl)
 
 void ctl_close(struct ctl *ctl)
 {
-	struct stat st;
-
 	if (!ctl)
 		return;
 	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
@@ -220,8 +161,7 @@ void ctl_close(struct ctl *ctl)
 	memset(ctl->client, 0, sizeof(ctl->client));
 	ctl_peers_free(ctl);
 	ctl_capture_end(ctl);
-	if (ctl->inode != 0 && lstat(ctl->path, &st) == 0 && st.st_ino == ctl->inode)
-		unlink(ctl->path);
+	ctl_unlisten(ctl->path, ctl->inode);
 	ctl_file_close(ctl->listen_fd);
 	ctl_file_close(ctl->wake_fd);
 	ctl_file_close(ctl->epoll_fd);

@@ -26,7 +26,7 @@ TEST(refused_paths)
 	int fd;
 
 	ck_assert_ptr_null(ctl_open(path, err, sizeof(err)));
-	snprintf(text, sizeof(text), "control socket %s is in use by another machine; name another "
+	snprintf(text, sizeof(text), "control socket %s is in use already; name another "
 				     "path", path);
 	ck_assert_str_eq(err, text);
 	memset(long_path, 'a', sizeof(long_path) - 1);
