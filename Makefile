@@ -60,6 +60,7 @@ include ci/modules.mk
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppflags,$<) $(CPPFLAGS) $(CFLAGS)
 
 REPLAY := $(BUILD)/zvmlab-replay
+SYSTEM := $(BUILD)/zvmlab-system
 TOOLS := $(addprefix $(BUILD)/,dmmon taskmon monread)
 SERVER := $(BUILD)/unit/ctl_server
 
@@ -137,12 +138,16 @@ $(SERVER):
 .PHONY: replay
 replay: $(REPLAY)
 
+.PHONY: system
+system: $(SYSTEM) ##+ use: build the process that has CP for several guests, for this machine
+
 .PHONY: tools
 tools: $(TOOLS) $(BUILD)/locale ## use: build dmmon, taskmon and monread for this machine
 
 $(eval $(call program,$(REPLAY),sim/replay/main.c,sim/replay,plain))
+$(eval $(call program,$(SYSTEM),sim/system/main.c,sim/system,plain))
 $(foreach tool,$(TOOLS),$(eval $(call program,$(tool),tools/$(notdir $(tool))/main.c,tools/$(notdir $(tool)),plain)))
-$(REPLAY) $(TOOLS) $(BENCH_BIN):
+$(REPLAY) $(SYSTEM) $(TOOLS) $(BENCH_BIN):
 	$(say) LD $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) $(LDFLAGS) -o $@ $(LINKED)
 

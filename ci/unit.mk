@@ -34,7 +34,7 @@ unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 # An assertion's other side must never be reached, so assert() has no branches here.
 # gcovr removes its output file before it writes it: never name /dev/null here.
 COVERED_WELL := sim/cp sim/control
-COVERED := $(COVERED_WELL) driver lib/base lib/monrec sim/fabricate sim/port sim/record
+COVERED := $(COVERED_WELL) driver lib/base lib/monrec sim/fabricate sim/port sim/record sim/system
 GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracefile $(BUILD)/coverage.json
 .PHONY: coverage
 coverage: ## measure: coverage of unit tests and corpora: at least 95 % of core and control

@@ -6,10 +6,11 @@
 
 #include "zvmlab/host.h"
 
-uint64_t host_absolute(int cpu, uint64_t addr)
+uint64_t host_absolute(const struct cp_port *own, int cpu, uint64_t addr)
 {
 	const REGS *regs = cpu == CP_ABSOLUTE ? NULL : sysblk.regs[cpu];
 
+	(void)own;
 	return regs ? APPLY_PREFIXING(addr, regs->PX) : addr;
 }
 

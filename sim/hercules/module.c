@@ -94,6 +94,11 @@ static int check_machine(char *err, size_t errlen)
 			 " the disks of Hercules' configuration, and its own DIAGNOSE X'250'");
 		return -1;
 	}
+	if (port->own.system_path) {
+		snprintf(err, errlen, "members of a system run in QEMU only: other processes cannot see"
+			 " the storage of Hercules' guests");
+		return -1;
+	}
 	if (!insn_set_facilities()) {
 		snprintf(err, errlen, "this Hercules cannot hold the facilities of CP");
 		return -1;

@@ -71,7 +71,7 @@ void port_unlock(void);
 /* host.c: the callbacks of the core. */
 void host_init(struct cp_host *host);
 /** Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
-uint64_t host_absolute(int cpu, uint64_t addr);
+uint64_t host_absolute(const struct cp_port *own, int cpu, uint64_t addr);
 
 /* storage.c */
 /** Put storage behind sysblk.mainstor that can be protected page by page. */

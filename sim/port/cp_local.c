@@ -124,6 +124,13 @@ static int load(struct cp_port *port, const uint8_t *image, size_t len, char *er
 	return result;
 }
 
+/* The core asks for the time whenever it wants to know it. */
+static void running(struct cp_port *port, bool runs)
+{
+	(void)port;
+	(void)runs;
+}
+
 static void attach(struct cp_port *port)
 {
 	if (port->ctl)
@@ -151,6 +158,6 @@ const struct cp_calls cp_calls_local = {
 	.external_take = external_take, .page = page, .page_fault = page_fault,
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu, .ipl = ipl,
 	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
-	.save = save, .load = load, .attach = attach, .fd = fd, .dispatch = dispatch,
+	.save = save, .load = load, .running = running, .attach = attach, .fd = fd, .dispatch = dispatch,
 	.needs_pause = needs_pause,
 };

@@ -12,11 +12,11 @@
 #include "zvmlab/event.h"
 
 void cp_port_init(struct cp_port *port, const struct cp_port_words *words,
-		  uint64_t (*absolute)(int cpu, uint64_t addr))
+		  uint64_t (*absolute)(const struct cp_port *port, int cpu, uint64_t addr))
 {
 	*port = (struct cp_port){
 		.calls = &cp_calls_local, .words = words, .absolute = absolute,
-		.trace_limit = TRACE_LIMIT_DEFAULT,
+		.trace_limit = TRACE_LIMIT_DEFAULT, .ram_fd = -1,
 	};
 	cp_config_init(&port->config);
 }
@@ -38,6 +38,8 @@ int cp_port_set(struct cp_port *port, const char *key, const char *value, char *
 		return set_path(&port->control_path, value, err, errlen);
 	if (strcmp(key, "trace") == 0)
 		return set_path(&port->trace_path, value, err, errlen);
+	if (strcmp(key, "system") == 0)
+		return set_path(&port->system_path, value, err, errlen);
 	if (strcmp(key, "trace-limit") == 0)
 		return trace_file_limit(value, &port->trace_limit, err, errlen);
 	port->cpus_given |= strcmp(key, "cpus") == 0;
@@ -46,7 +48,12 @@ int cp_port_set(struct cp_port *port, const char *key, const char *value, char *
 
 int cp_port_open(struct cp_port *port, char *err, size_t errlen)
 {
-	assert(!port->ctl && !port->trace);
+	assert(!port->ctl && !port->trace && !port->remote);
+	/* It serves the socket, and writes the trace. */
+	if (port->system_path) {
+		port->calls = &cp_calls_remote;
+		return cp_remote_open(port, err, errlen);
+	}
 	if (port->control_path) {
 		port->ctl = ctl_open(port->control_path, err, errlen);
 		if (!port->ctl)
@@ -89,7 +96,7 @@ int cp_port_check_most_cpus(const struct cp_port *port, unsigned int most, char 
 
 uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint64_t len)
 {
-	const uint64_t at = port->absolute(cpu, addr);
+	const uint64_t at = port->absolute(port, cpu, addr);
 
 	assert(len > 0 && len <= port->ram_size && at <= port->ram_size - len);
 	return at;
@@ -99,7 +106,7 @@ uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint
 static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
 	const struct cp_port *port = opaque;
-	const uint64_t at = port->absolute(cpu, addr);
+	const uint64_t at = port->absolute(port, cpu, addr);
 
 	if (len > port->ram_size || at > port->ram_size - len)
 		return NULL;
@@ -141,10 +148,15 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 
 	assert(!port->cp && host->opaque == port);
 	assert(port->ram && port->ram_size % CP_PAGE_SIZE == 0);
-	port->cp = cp_create(NULL, &port->config, host, err, errlen);
-	if (!port->cp)
-		return -1;
-	highest = cp_highest_address(port->cp);
+	if (port->system_path) {
+		if (cp_remote_join(port, host, &highest, err, errlen) != 0)
+			return -1;
+	} else {
+		port->cp = cp_create(NULL, &port->config, host, err, errlen);
+		if (!port->cp)
+			return -1;
+		highest = cp_highest_address(port->cp);
+	}
 	if (highest + 1 <= port->ram_size)
 		return 0;
 	snprintf(err, errlen, "storage and segments end at 0x%" PRIx64 ", but the machine has %"
@@ -160,12 +172,16 @@ void cp_port_pause(void)
 
 void cp_port_fini(struct cp_port *port)
 {
+	cp_remote_close(port);
 	ctl_close(port->ctl);
+	/* What happens at a log-off is nobody's to be told there. */
+	port->ctl = NULL;
 	cp_destroy(port->cp);
 	trace_file_close(port->trace);
 	cp_config_fini(&port->config);
 	free(port->control_path);
 	free(port->trace_path);
+	free(port->system_path);
 	*port = (struct cp_port){ .cp = NULL };
 }
 

@@ -27,6 +27,10 @@ struct cp_port_words {
 	const char *no_more;	/**< … so that there are no more: "without maxcpus" */
 	const char *storage;	/**< option with the size of guest storage, up to the number: "-m " */
 	const char *megabytes;	/**< what follows a number of megabytes there: "M" */
+	/** How guest storage is asked for that another process can see; for members of a system. */
+	const char *shared;
+	/** The system has ended, and the machine with it: say @why, and end the emulator at once. */
+	void (*end)(const char *why);
 };
 
 struct cp_port;
@@ -82,6 +86,8 @@ struct cp_calls {
 	int (*load)(struct cp_port *port, const uint8_t *image, size_t len, char *err,
 		    size_t errlen);
 
+	/** The machine runs from now on, or stands still: so do its clocks. */
+	void (*running)(struct cp_port *port, bool runs);
 	/** Serve clients from now on. */
 	void (*attach)(struct cp_port *port);
 	/** A descriptor that is readable when dispatch() has work; -1: there will be none. */
@@ -94,35 +100,40 @@ struct cp_calls {
 	bool (*needs_pause)(struct cp_port *port);
 };
 
-/** CP in the emulator's own process. */
-extern const struct cp_calls cp_calls_local;
+/** CP in this process, and in that of a system. */
+extern const struct cp_calls cp_calls_local, cp_calls_remote;
 
 /** One machine's CP, with the files and sockets that belong to it. */
 struct cp_port {
 	const struct cp_calls *calls;
 	const struct cp_port_words *words;
 	/** Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
-	uint64_t (*absolute)(int cpu, uint64_t addr);
+	uint64_t (*absolute)(const struct cp_port *port, int cpu, uint64_t addr);
 
 	struct cp_config config;
 	bool cpus_given;	/**< by an option of the CP, not only the emulator's */
 	char *control_path, *trace_path;	/**< NULL: none; malloc'd */
+	char *system_path;	/**< the machine is a member of that system; NULL: it is alone */
 	uint64_t trace_limit;	/**< bytes */
 
-	struct cp *cp;		/**< NULL until cp_port_create() */
+	struct cp *cp;		/**< NULL until cp_port_create(), and with a member */
 	struct ctl *ctl;	/**< NULL: no control socket */
 	struct trace_file *trace;	/**< NULL: no trace */
+	struct cp_remote *remote;	/**< of a member: cp_remote.c */
 
 	uint8_t *ram;		/**< guest storage, set by the port before cp_port_create() */
 	uint64_t ram_size;	/**< bytes, whole pages */
+	int ram_fd;		/**< of a member: the memfd that ram is mapped from, shared */
 };
 
 void cp_port_init(struct cp_port *port, const struct cp_port_words *words,
-		  uint64_t (*absolute)(int cpu, uint64_t addr));
-/** Options "control", "trace" (paths), "trace-limit" (MiB), and those of cp_config_set(). */
+		  uint64_t (*absolute)(const struct cp_port *port, int cpu, uint64_t addr));
+/**
+ * Options "control", "trace", "system" (paths), "trace-limit" (MiB), and those of cp_config_set().
+ */
 int cp_port_set(struct cp_port *port, const char *key, const char *value, char *err,
 		size_t errlen);
-/** Open the control socket and the trace, if the options name them. */
+/** Open the control socket and the trace, if the options name them; or find the system. */
 int cp_port_open(struct cp_port *port, char *err, size_t errlen);
 /** The machine has @cpus CPUs: the CP has as many, or its options contradict that. */
 int cp_port_set_cpus(struct cp_port *port, unsigned int cpus, char *err, size_t errlen);
@@ -145,6 +156,15 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 void cp_port_pause(void);
 /** Close and destroy what there is. */
 void cp_port_fini(struct cp_port *port);
+
+/* cp_remote.c */
+/** Connect to the system of port->system_path. */
+int cp_remote_open(struct cp_port *port, char *err, size_t errlen);
+/** The machine becomes a member, and its CP is ready.  @highest: cp_highest_address(). */
+int cp_remote_join(struct cp_port *port, const struct cp_host *host, uint64_t *highest, char *err,
+		   size_t errlen);
+/** It is a member no more. */
+void cp_remote_close(struct cp_port *port);
 
 /**
  * STSI with the operand at the logical address @addr.  CP_PASS also if the emulator's own

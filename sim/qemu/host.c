@@ -14,7 +14,7 @@
 /* Each may be two mappings more; Linux allows 65,530 unless told otherwise. */
 #define REPLACED_MAX 16384u
 
-uint64_t zvmlab_absolute(int cpu, uint64_t addr)
+uint64_t zvmlab_absolute(const struct cp_port *port, int cpu, uint64_t addr)
 {
 	if (cpu == CP_ABSOLUTE)
 		return addr;

@@ -24,6 +24,7 @@ struct ZvmlabCp {
 
 	struct cp_port port;
 	QEMUTimer *timer;
+	int watched;		/* cp_calls.fd(), once the machine is complete; else -1 */
 	bool ipled;		/* cp_ipl() called since the last reset */
 	bool wait_told;		/* a disabled wait has been reported */
 	bool lockstep;		/* the machine stops at each event that a client is told */
@@ -94,6 +95,6 @@ void zvmlab_external(void *opaque, unsigned int cpu);
 /* A state has been loaded: which CPUs wait? */
 void zvmlab_paging_loaded(ZvmlabCp *s);
 /* Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
-uint64_t zvmlab_absolute(int cpu, uint64_t addr);
+uint64_t zvmlab_absolute(const struct cp_port *port, int cpu, uint64_t addr);
 
 #endif

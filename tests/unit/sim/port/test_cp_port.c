@@ -41,8 +41,9 @@ static char folder[] = "/tmp/zvmlab-port-XXXXXX";
 /* For every CPU, its prefix pages and the first two pages are swapped. */
 static uint64_t prefix;
 
-static uint64_t absolute(int cpu, uint64_t addr)
+static uint64_t absolute(const struct cp_port *of, int cpu, uint64_t addr)
 {
+	ck_assert_ptr_eq(of, &port);
 	if (cpu == CP_ABSOLUTE)
 		return addr;
 	if (addr < 0x2000)

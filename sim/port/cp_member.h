@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an emulator and the process that has CP for a system say to each other.  Both are of one
+ * build and one machine; what comes from the other side is checked all the same.
+ *
+ * The emulator connects to the system's socket (SOCK_SEQPACKET) and sends a struct member_hello,
+ * with a descriptor of guest storage.  The answer is a struct member_welcome: one sentence, or the
+ * descriptors of enum member_fd.  From then on the socket only tells of the end of either side.
+ *
+ * A call: the emulator fills in page->call, makes MEMBER_CALL readable, and waits for MEMBER_REPLY;
+ * there is one at a time, for the emulator has its lock.  A notice: the process sets bits in
+ * page->notices, and makes MEMBER_NOTICE readable unless the machine is waiting for a reply, after
+ * which it looks by itself.  Nothing of it can overflow, so the process never waits for a machine.
+ *
+ * Whoever has a call's reply applies the notices that are there before it goes on: what CP has
+ * stored into the machine's storage is known before the interruption that tells the guest of it.
+ */
+#ifndef CP_MEMBER_H
+#define CP_MEMBER_H
+
+#include <stdint.h>
+
+#include "zvmlab/config.h"
+#include "zvmlab/host.h"
+
+/** The last character is the version. */
+#define MEMBER_MAGIC "ZVMLMEM1"
+#define MEMBER_MAGIC_LEN 8u
+/** Longest hello: all options. */
+#define MEMBER_HELLO_MAX (128u << 10)
+/** Longest sentence, its NUL included. */
+#define MEMBER_SENTENCE_MAX 512u
+/** Stored ranges and changed pages that wait for the machine; a power of 2. */
+#define MEMBER_RING 1024u
+/** Extents, and what lies between them and behind the last. */
+#define MEMBER_RUNS (CP_MAX_EXTENTS + 1u)
+
+struct member_hello {
+	char magic[MEMBER_MAGIC_LEN];
+	uint64_t ram_size;	/**< bytes of guest storage, whole pages */
+	uint64_t tod;		/**< of the machine, which stands still until MEMBER_CLOCK */
+	char options[];		/**< key, NUL, value, NUL; as cp_port_set() takes them */
+};
+
+struct member_welcome {
+	char magic[MEMBER_MAGIC_LEN];
+	uint64_t highest;		/**< cp_highest_address() */
+	char refused[MEMBER_SENTENCE_MAX];	/**< why, with a NUL; "": welcome */
+};
+
+enum member_fd {
+	MEMBER_PAGE,		/**< memfd: struct member_page */
+	MEMBER_OUTSIDE,		/**< memfd: frames outside of the machine's own storage, all machines' */
+	MEMBER_CALL,		/**< eventfds */
+	MEMBER_REPLY,
+	MEMBER_NOTICE,
+	MEMBER_FDS
+};
+
+enum member_function {
+	MEMBER_IUCV,
+	MEMBER_DIAGNOSE,	/**< r1, r3, code */
+	MEMBER_STSI,		/**< block */
+	MEMBER_STHYI,		/**< r1, r3: second operand; block */
+	MEMBER_CPU_ID,		/**< value */
+	MEMBER_PENDING,		/**< value */
+	MEMBER_TAKE,		/**< value, more */
+	MEMBER_EXTERNAL,	/**< value, more, external */
+	MEMBER_PAGE_ACCESS,	/**< address; value: enum cp_access, more: it is out, end */
+	MEMBER_PAGE_FAULT,	/**< address, psw, enabled; value: enum cp_paging */
+	MEMBER_PAGE_HELD,	/**< value */
+	MEMBER_RESET,
+	MEMBER_RESET_CPU,
+	MEMBER_IPL,
+	MEMBER_TIMER,
+	MEMBER_UNIT_WAY,	/**< device, code: command; value: enum cp_unit_way */
+	MEMBER_UNIT_LENGTH,	/**< device; value */
+	MEMBER_UNIT,		/**< device, code, length, block; value: status, sense, length, block */
+	MEMBER_CLOCK,		/**< enabled: the machine runs */
+	MEMBER_FUNCTIONS
+};
+
+struct member_call {
+	uint32_t function, cpu;
+	uint64_t tod;			/**< of the machine, now */
+	uint64_t gr[16];
+	uint64_t asce, address, psw;
+	uint32_t r1, r3, code, device, length;
+	uint8_t problem, amode, dat, enabled;
+	uint32_t prefix[CP_MAX_CPUS];	/**< counts until the machine's next call */
+};
+
+struct member_reply {
+	uint32_t how;			/**< enum cp_disposition … */
+	uint32_t cc, pgm;		/**< … and the rest of struct cp_result */
+	uint32_t pause;			/**< cp_calls.needs_pause() */
+	uint64_t gr[16];
+	uint64_t value, end;
+	uint32_t more, length, sense;
+	uint32_t external_code, external_subcode, external_parameter32;
+	uint64_t external_parameter;
+};
+
+/** In member_notices.flags. */
+enum {
+	MEMBER_TIMER_SET = 1,		/**< member_notices.timer */
+	MEMBER_STORAGE_CHANGED = 2,	/**< rights, and what storage the machine has */
+	MEMBER_ALL_STORED = 4,		/**< the ring was full: all of storage may have changed */
+	MEMBER_REQUEST = 8,		/**< shifted left by enum cp_machine_request */
+};
+
+enum member_change { MEMBER_STORED, MEMBER_PAGE_OUT, MEMBER_PAGE_IN };
+
+struct member_range {
+	uint64_t address;		/**< guest absolute */
+	uint32_t length;
+	uint32_t what;			/**< enum member_change */
+};
+
+/** Written by the process while the machine reads; the two numbers by one side each. */
+struct member_notices {
+	uint64_t kicks, externals;	/**< CPUs, bit 0 is CPU 0 */
+	uint64_t timer;			/**< TOD; 0: none */
+	uint32_t flags;
+	uint32_t put, taken;		/**< ranges, since the beginning; modulo 2^32 */
+	uint32_t runs;
+	struct member_run {
+		uint64_t first, size;	/**< bytes from an absolute address: the machine's own storage */
+	} run[MEMBER_RUNS];
+	struct member_range ring[MEMBER_RING];
+};
+
+struct member_page {
+	struct member_call call;
+	struct member_reply reply;
+	uint8_t block[CP_PAGE_SIZE];	/**< of call or reply */
+	struct member_notices notices;
+};
+
+#endif

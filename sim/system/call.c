@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a machine asks of CP.  The machine can change the page at any time, so a call is copied
+ * before it is looked at, and checked as the emulators' own port would have it.
+ */
+#include "system_private.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "smaller.h"
+
+/* A page's rights are looked up for so many pages at once: most calls are the last for a while. */
+#define RIGHTS_PAGES 65536u
+
+struct request {
+	struct member_call asked;
+	struct member_reply reply;
+	uint8_t block[CP_PAGE_SIZE];
+	size_t block_len;	/* of the reply */
+	struct cp_insn insn;
+};
+
+typedef void perform(struct cp_port *port, struct request *r);
+
+static void set_result(struct request *r, struct cp_result result)
+{
+	r->reply.how = result.how;
+	r->reply.cc = result.cc;
+	r->reply.pgm = result.pgm;
+}
+
+static void do_iucv(struct cp_port *port, struct request *r)
+{
+	set_result(r, cp_iucv(port->cp, &r->insn));
+}
+
+static void do_diagnose(struct cp_port *port, struct request *r)
+{
+	set_result(r, cp_diagnose(port->cp, &r->insn, r->asked.r1, r->asked.r3,
+				  (uint16_t)r->asked.code));
+}
+
+static void do_stsi(struct cp_port *port, struct request *r)
+{
+	set_result(r, cp_stsi(port->cp, &r->insn, r->block));
+	r->block_len = sizeof(r->block);
+}
+
+static void do_sthyi(struct cp_port *port, struct request *r)
+{
+	set_result(r, cp_sthyi(port->cp, &r->insn, r->asked.r1, r->asked.r3, r->block));
+	r->block_len = sizeof(r->block);
+}
+
+static void do_cpu_id(struct cp_port *port, struct request *r)
+{
+	r->reply.value = cp_cpu_id(port->cp, r->asked.cpu);
+}
+
+static void do_pending(struct cp_port *port, struct request *r)
+{
+	r->reply.value = cp_interrupt_pending(port->cp, r->asked.cpu);
+}
+
+static void do_take(struct cp_port *port, struct request *r)
+{
+	bool more;
+
+	r->reply.value = port->calls->interrupt_take(port, r->asked.cpu, &more);
+	r->reply.more = more;
+}
+
+static void do_external(struct cp_port *port, struct request *r)
+{
+	struct cp_external external = { .code = 0 };
+	bool more;
+
+	r->reply.value = port->calls->external_take(port, r->asked.cpu, &external, &more);
+	r->reply.more = more;
+	r->reply.external_code = external.code;
+	r->reply.external_subcode = external.subcode;
+	r->reply.external_parameter32 = external.parameter32;
+	r->reply.external_parameter = external.parameter;
+}
+
+static bool same(struct cp_port_page a, struct cp_port_page b)
+{
+	return a.access == b.access && a.out == b.out;
+}
+
+static void do_page_access(struct cp_port *port, struct request *r)
+{
+	const struct cp_port_page page = port->calls->page(port, r->asked.address);
+	uint64_t end = page.end, last = smaller(end + RIGHTS_PAGES * (uint64_t)CP_PAGE_SIZE,
+						port->ram_size);
+
+	while (end < last && same(page, port->calls->page(port, end)))
+		end += CP_PAGE_SIZE;
+	r->reply.value = page.access;
+	r->reply.more = page.out;
+	r->reply.end = end;
+}
+
+static void do_page_fault(struct cp_port *port, struct request *r)
+{
+	r->reply.value = cp_page_fault(port->cp, r->asked.cpu, r->asked.address, r->asked.psw,
+				       r->asked.enabled);
+}
+
+static void do_page_held(struct cp_port *port, struct request *r)
+{
+	r->reply.value = cp_page_held(port->cp, r->asked.cpu);
+}
+
+static void do_reset(struct cp_port *port, struct request *r)
+{
+	(void)r;
+	cp_reset(port->cp);
+}
+
+static void do_reset_cpu(struct cp_port *port, struct request *r)
+{
+	cp_reset_cpu(port->cp, r->asked.cpu);
+}
+
+static void do_ipl(struct cp_port *port, struct request *r)
+{
+	(void)r;
+	cp_ipl(port->cp);
+}
+
+static void do_timer(struct cp_port *port, struct request *r)
+{
+	(void)r;
+	cp_timer(port->cp);
+}
+
+static enum cp_unit_way way_of(const struct cp_port *port, const struct request *r)
+{
+	return cp_unit_way(port->cp, (uint16_t)r->asked.device, (uint8_t)r->asked.code);
+}
+
+static void do_unit_way(struct cp_port *port, struct request *r)
+{
+	r->reply.value = way_of(port, r);
+}
+
+/* Of a device that there is: the machine has asked for a command's way before. */
+static bool has_unit(const struct cp_port *port, const struct request *r)
+{
+	const struct cp_unit_config *unit;
+
+	for (unsigned int i = 0; (unit = cp_unit_at(cp_config_of(port->cp), i)); i++)
+		if (unit->device == r->asked.device)
+			return true;
+	return false;
+}
+
+static void do_unit_length(struct cp_port *port, struct request *r)
+{
+	if (has_unit(port, r))
+		r->reply.value = cp_unit_length(port->cp, (uint16_t)r->asked.device);
+}
+
+static void do_unit(struct cp_port *port, struct request *r)
+{
+	struct cp_unit_io io = {
+		.device = (uint16_t)r->asked.device, .command = (uint8_t)r->asked.code,
+		.length = r->asked.length,
+	};
+	const enum cp_unit_way way = way_of(port, r);
+
+	if (way == CP_UNIT_REJECT || io.length > sizeof(io.data) ||
+	    (way == CP_UNIT_TAKES) != (io.length > 0)) {
+		r->reply.value = CP_UNIT_ENDED | CP_UNIT_CHECK;
+		r->reply.sense = CP_SENSE_REJECT;
+		return;
+	}
+	memcpy(io.data, r->block, sizeof(io.data));
+	cp_unit(port->cp, &io);
+	r->reply.value = io.status;
+	r->reply.sense = io.sense;
+	r->reply.length = io.length;
+	memcpy(r->block, io.data, sizeof(io.data));
+	r->block_len = sizeof(io.data);
+}
+
+/* The time came with the call. */
+static void do_clock(struct cp_port *port, struct request *r)
+{
+	(void)port;
+	(void)r;
+}
+
+static perform *const performs[MEMBER_FUNCTIONS] = {
+	[MEMBER_IUCV] = do_iucv, [MEMBER_DIAGNOSE] = do_diagnose, [MEMBER_STSI] = do_stsi,
+	[MEMBER_STHYI] = do_sthyi, [MEMBER_CPU_ID] = do_cpu_id, [MEMBER_PENDING] = do_pending,
+	[MEMBER_TAKE] = do_take, [MEMBER_EXTERNAL] = do_external,
+	[MEMBER_PAGE_ACCESS] = do_page_access, [MEMBER_PAGE_FAULT] = do_page_fault,
+	[MEMBER_PAGE_HELD] = do_page_held, [MEMBER_RESET] = do_reset,
+	[MEMBER_RESET_CPU] = do_reset_cpu, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
+	[MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
+	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock,
+};
+
+/* What no emulator of ours says. */
+static bool is_valid(const struct cp_port *port, const struct member_call *asked)
+{
+	return asked->function < MEMBER_FUNCTIONS && asked->cpu < port->config.cpus &&
+	       asked->r1 < 16 && asked->r3 < 16 && asked->address < port->ram_size &&
+	       (asked->function > MEMBER_STHYI || asked->amode == 24 || asked->amode == 31 ||
+		asked->amode == 64);
+}
+
+static void prepare(struct member *member, struct request *r)
+{
+	const struct member_call *asked = &r->asked;
+
+	r->insn = (struct cp_insn){
+		.cpu = asked->cpu, .gr = r->reply.gr, .problem = asked->problem,
+		.amode = asked->amode, .dat = asked->dat, .asce = asked->asce,
+	};
+	memcpy(r->reply.gr, asked->gr, sizeof(r->reply.gr));
+	memcpy(member->prefix, asked->prefix, sizeof(member->prefix));
+	member_set_clock(member, asked->tod, asked->function == MEMBER_CLOCK ? asked->enabled
+									      : member->runs);
+}
+
+void member_called(struct member *member)
+{
+	struct member_page *page = member->page;
+	struct request r = { .block_len = 0 };
+	const uint64_t one = 1;
+	uint64_t count;
+
+	if (read(member->fd[MEMBER_CALL], &count, sizeof(count)) != sizeof(count))
+		return;
+	memcpy(&r.asked, &page->call, sizeof(r.asked));
+	if (!is_valid(&member->port, &r.asked)) {
+		member_break(member);
+		return;
+	}
+	memcpy(r.block, page->block, sizeof(r.block));
+	prepare(member, &r);
+	member->calling = true;
+	performs[r.asked.function](&member->port, &r);
+	r.reply.pause = member->port.calls->needs_pause(&member->port);
+	member->calling = false;
+	page->reply = r.reply;
+	memcpy(page->block, r.block, r.block_len);
+	/* It looks for notices when it has the reply. */
+	member->noticed = false;
+	if (write(member->fd[MEMBER_REPLY], &one, sizeof(one)) != sizeof(one))
+		member_break(member);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the core asks of a machine whose emulator is another process: storage is mapped here as
+ * well, and all else are notices (cp_member.h).
+ */
+#define _GNU_SOURCE /* fallocate */
+#include "system_private.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "smaller.h"
+
+/* A prefix is a multiple of this, and the address of as much (PoP, "Prefixing"). */
+#define PREFIX_AREA UINT64_C(0x2000)
+
+static struct member *member_of(void *opaque)
+{
+	return (struct member *)((char *)opaque - offsetof(struct member, port));
+}
+
+uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr)
+{
+	const struct member *member =
+		(const struct member *)((const char *)port - offsetof(struct member, port));
+	uint64_t prefix;
+
+	if (cpu == CP_ABSOLUTE)
+		return addr;
+	prefix = member->prefix[cpu] & ~(PREFIX_AREA - 1);
+	if (addr < PREFIX_AREA)
+		return addr + prefix;
+	return addr - prefix < PREFIX_AREA ? addr - prefix : addr;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void member_set_clock(struct member *member, uint64_t tod, bool runs)
+{
+	member->tod = tod;
+	member->tod_ns = now_ns();
+	member->runs = runs;
+}
+
+/* Between its calls a machine's clock goes on as the host's does. */
+static uint64_t host_tod(void *opaque)
+{
+	const struct member *member = member_of(opaque);
+	const uint64_t ns = member->runs && !member->calling ? now_ns() - member->tod_ns : 0;
+
+	return member->tod + ns / 1000000000u * SYS_TOD_SECOND + ns % 1000000000u * 4096 / 1000;
+}
+
+/* Order counts: whoever sees the bit sees what was written before it. */
+static void set_flags(struct member *member, uint32_t flags)
+{
+	__atomic_fetch_or(&member->page->notices.flags, flags, __ATOMIC_RELEASE);
+	member_notice(member);
+}
+
+static void put(struct member *member, struct member_range range)
+{
+	struct member_notices *notices = &member->page->notices;
+
+	if (member->put - __atomic_load_n(&notices->taken, __ATOMIC_ACQUIRE) >= MEMBER_RING) {
+		set_flags(member, MEMBER_ALL_STORED);
+		return;
+	}
+	notices->ring[member->put++ % MEMBER_RING] = range;
+	__atomic_store_n(&notices->put, member->put, __ATOMIC_RELEASE);
+	member_notice(member);
+}
+
+static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	uint64_t at = cp_port_stored(opaque, cpu, addr, len);
+
+	while (len > 0) {
+		const uint32_t part = (uint32_t)smaller(len, UINT32_MAX);
+
+		put(member_of(opaque), (struct member_range){ at, part, MEMBER_STORED });
+		at += part;
+		len -= part;
+	}
+}
+
+static bool is_own(const struct member *member, uint64_t addr)
+{
+	for (unsigned int i = 0; i < member->own_runs; i++)
+		if (addr - member->own[i].first < member->own[i].size)
+			return true;
+	return false;
+}
+
+static bool host_release(void *opaque, int cpu, uint64_t addr)
+{
+	const struct member *member = member_of(opaque);
+	const uint64_t at = cp_port_stored(opaque, cpu, addr, CP_PAGE_SIZE);
+	const int fd = is_own(member, at) ? member->port.ram_fd : member->sys->outside;
+
+	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
+			 CP_PAGE_SIZE) == 0;
+}
+
+static void host_kick(void *opaque, unsigned int cpu)
+{
+	struct member *member = member_of(opaque);
+
+	__atomic_fetch_or(&member->page->notices.kicks, UINT64_C(1) << cpu, __ATOMIC_RELEASE);
+	member_notice(member);
+}
+
+static void host_external(void *opaque, unsigned int cpu)
+{
+	struct member *member = member_of(opaque);
+
+	__atomic_fetch_or(&member->page->notices.externals, UINT64_C(1) << cpu, __ATOMIC_RELEASE);
+	member_notice(member);
+}
+
+static void host_set_timer(void *opaque, uint64_t tod)
+{
+	struct member *member = member_of(opaque);
+
+	__atomic_store_n(&member->page->notices.timer, tod, __ATOMIC_RELEASE);
+	set_flags(member, MEMBER_TIMER_SET);
+}
+
+static bool map_pages(const struct member *member, int fd, uint64_t from, uint64_t end)
+{
+	return from == end ||
+	       mmap(member->port.ram + from, end - from, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)from) != MAP_FAILED;
+}
+
+/* Extents are in the order of their addresses, and none overlaps another. */
+static bool map_runs(const struct member *member)
+{
+	const struct cp_port *port = &member->port;
+	uint64_t at = 0;
+
+	for (unsigned int i = 0; i < member->own_runs; i++) {
+		const struct member_run *run = &member->own[i];
+		const uint64_t end = smaller(run->first + run->size, port->ram_size);
+
+		if (run->first >= port->ram_size)
+			break;
+		if (!map_pages(member, member->sys->outside, at, run->first) ||
+		    !map_pages(member, port->ram_fd, run->first, end))
+			return false;
+		at = end;
+	}
+	return map_pages(member, member->sys->outside, at, port->ram_size);
+}
+
+int member_map(struct member *member)
+{
+	const struct cp_port *port = &member->port;
+	const struct cp_config *config = port->cp ? cp_config_of(port->cp) : &port->config;
+	struct member_notices *notices = &member->page->notices;
+
+	member->own_runs = config->extents;
+	for (unsigned int i = 0; i < config->extents; i++)
+		member->own[i] = (struct member_run){ config->extent[i].start,
+						      config->extent[i].size };
+	memcpy(notices->run, member->own, sizeof(notices->run));
+	notices->runs = member->own_runs;
+	return map_runs(member) ? 0 : -1;
+}
+
+static void host_storage_changed(void *opaque)
+{
+	struct member *member = member_of(opaque);
+
+	if (member_map(member) != 0)
+		member_break(member);
+	set_flags(member, MEMBER_STORAGE_CHANGED);
+}
+
+static void host_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	put(member_of(opaque), (struct member_range){
+		.address = addr, .length = CP_PAGE_SIZE,
+		.what = out ? MEMBER_PAGE_OUT : MEMBER_PAGE_IN,
+	});
+}
+
+static void host_machine(void *opaque, enum cp_machine_request what)
+{
+	set_flags(member_of(opaque), (uint32_t)MEMBER_REQUEST << what);
+}
+
+void member_host(struct member *member, struct cp_host *host)
+{
+	cp_port_host(&member->port, host);
+	host->dirty = host_dirty;
+	host->release = host_release;
+	host->tod = host_tod;
+	host->kick = host_kick;
+	host->set_timer = host_set_timer;
+	host->storage_changed = host_storage_changed;
+	host->page_changed = host_page_changed;
+	host->external = host_external;
+	host->machine = host_machine;
+}

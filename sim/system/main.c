@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zvmlab-system SOCKET [KEY=VALUE…]: one CP for several emulators, which connect to the socket.
+ *
+ * The keys are those of cp_config_set() that a system has: level, machine, segment.  It ends with
+ * SIGTERM, SIGINT or SIGHUP, and its members with it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "system_process.h"
+
+static int fail(const char *text)
+{
+	fprintf(stderr, "zvmlab-system: %s\n", text);
+	return EXIT_FAILURE;
+}
+
+static int configure(struct cp_config *config, char **options, char *err, size_t errlen)
+{
+	static const char *const keys[] = { "level", "machine", "segment" };
+
+	for (; *options; options++) {
+		char *value = strchr(*options, '=');
+		bool known = false;
+
+		if (!value) {
+			snprintf(err, errlen, "%s is not KEY=VALUE", *options);
+			return -1;
+		}
+		*value = '\0';
+		for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			known |= strcmp(*options, keys[i]) == 0;
+		if (!known) {
+			snprintf(err, errlen, "a system has no option %s (level, machine, segment)",
+				 *options);
+			return -1;
+		}
+		if (cp_config_set(config, *options, value + 1, err, errlen) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A machine takes a dozen descriptors, and 32 clients of its socket. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int watch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+int main(int argc, char **argv)
+{
+	struct cp_config config;
+	struct sys *sys = NULL;
+	char err[512];
+	int result, signals;
+
+	if (argc < 2 || argv[1][0] == '-') {
+		fprintf(stderr, "usage: zvmlab-system SOCKET [KEY=VALUE...]\n");
+		return 2;
+	}
+	allow_descriptors();
+	cp_config_init(&config);
+	if (configure(&config, argv + 2, err, sizeof(err)) == 0)
+		sys = sys_open(argv[1], &config, sys_time_of_day, err, sizeof(err));
+	cp_config_fini(&config);
+	if (!sys)
+		return fail(err);
+	signals = watch_signals();
+	result = sys_run(sys, signals) == 0 ? EXIT_SUCCESS : fail(strerror(errno));
+	close(signals);
+	sys_close(sys);
+	return result;
+}

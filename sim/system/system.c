@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* The system's socket, and whose turn it is. */
+#define _GNU_SOURCE /* accept4, memfd_create */
+#include "system_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "smaller.h"
+
+#define WHAT "system's socket"
+/* Of guest storage: below 16 TiB (docs/choices.md). */
+#define HIGHEST (INT64_C(1) << 44)
+/* The TOD clock began in 1900. */
+#define SECONDS_TO_1970 UINT64_C(2208988800)
+/* CP looks at its clock, and asks again, if it was woken too soon. */
+#define LONGEST_WAIT (1000000 * SYS_TOD_SECOND)
+
+int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct member *member)
+{
+	const uint64_t slot = member ? (uint64_t)(member - sys->member) : 0;
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = slot << 8 | source };
+
+	return epoll_ctl(sys->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Frames that machines have in common: none until somebody stores there. */
+static int create_outside(void)
+{
+	int fd = memfd_create("zvmlab-outside", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 && (ftruncate(fd, HIGHEST) != 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+uint64_t sys_time_of_day(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return ((uint64_t)now.tv_sec + SECONDS_TO_1970) * SYS_TOD_SECOND +
+	       (uint64_t)now.tv_nsec * 4096 / 1000;
+}
+
+static uint64_t system_tod(void *opaque)
+{
+	return ((const struct sys *)opaque)->tod();
+}
+
+static void system_set_timer(void *opaque, uint64_t tod)
+{
+	const struct sys *sys = opaque;
+	const uint64_t now = sys->tod();
+	const uint64_t wait = tod > now ? smaller(tod - now, LONGEST_WAIT) : 0;
+	/* All zero would be no time at all. */
+	const struct itimerspec when = { .it_value = {
+		.tv_sec = (time_t)(wait / SYS_TOD_SECOND),
+		.tv_nsec = tod ? (long)(wait % SYS_TOD_SECOND * 1000 / 4096) | 1 : 0,
+	} };
+
+	timerfd_settime(sys->timer, 0, &when, NULL);
+}
+
+/* Return: 0, or -1 with errno. */
+static int create_fds(struct sys *sys)
+{
+	sys->epoll = epoll_create1(EPOLL_CLOEXEC);
+	sys->outside = create_outside();
+	sys->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (sys->epoll < 0 || sys->outside < 0 || sys->timer < 0)
+		return -1;
+	return sys_watch(sys, sys->timer, SYS_TIMER, NULL);
+}
+
+struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
+		     char *err, size_t errlen)
+{
+	struct sys *sys = calloc(1, sizeof(*sys));
+	const struct cp_system_host host = {
+		.opaque = sys, .tod = system_tod, .set_timer = system_set_timer,
+	};
+
+	if (!sys || !(sys->path = strdup(path))) {
+		snprintf(err, errlen, "not enough memory for the system");
+		free(sys);
+		return NULL;
+	}
+	sys->listen_fd = sys->epoll = sys->outside = sys->timer = -1;
+	sys->tod = tod;
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
+		sys->member[i].sock = -1;
+	if (create_fds(sys) != 0) {
+		snprintf(err, errlen, "the system cannot be created: %s", strerror(errno));
+		sys_close(sys);
+		return NULL;
+	}
+	sys->cp = cp_system_create(config, &host, err, errlen);
+	if (sys->cp)
+		sys->listen_fd = ctl_listen(path, SOCK_SEQPACKET, WHAT, &sys->inode, err, errlen);
+	if (sys->listen_fd < 0) {
+		sys_close(sys);
+		return NULL;
+	}
+	if (sys_watch(sys, sys->listen_fd, SYS_LISTEN, NULL) == 0)
+		return sys;
+	snprintf(err, errlen, WHAT " %s cannot be watched: %s", path, strerror(errno));
+	sys_close(sys);
+	return NULL;
+}
+
+/* A free slot, or that of the stranger who has been silent for longest. */
+static struct member *make_room(struct sys *sys)
+{
+	struct member *oldest = NULL;
+	unsigned int strangers = 0;
+
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++) {
+		struct member *member = &sys->member[i];
+
+		if (member->sock < 0 || member->page)
+			continue;
+		strangers++;
+		if (!oldest || member->since < oldest->since)
+			oldest = member;
+	}
+	if (strangers == SYS_STRANGERS) {
+		member_end(oldest);
+		return oldest;
+	}
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
+		if (sys->member[i].sock < 0)
+			return &sys->member[i];
+	return NULL;
+}
+
+static void accept_member(struct sys *sys)
+{
+	const int fd = accept4(sys->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct member *member;
+
+	if (fd < 0)
+		return;
+	member = make_room(sys);
+	/* There are fewer machines than slots for them. */
+	assert(member);
+	*member = (struct member){
+		.sys = sys, .since = ++sys->connections, .listed = member->listed,
+	};
+	member_connect(member, fd);
+}
+
+static void timer_rings(struct sys *sys)
+{
+	uint64_t count;
+
+	if (read(sys->timer, &count, sizeof(count)) == sizeof(count))
+		cp_system_timer(sys->cp);
+}
+
+void member_notice(struct member *member)
+{
+	struct sys *sys = member->sys;
+
+	member->noticed = true;
+	if (member->listed)
+		return;
+	member->listed = true;
+	sys->look[sys->looks++] = member;
+}
+
+void member_break(struct member *member)
+{
+	member_notice(member);
+	member->broken = true;
+}
+
+/* First those that end: of their log-off others are told. */
+static void look_at_members(struct sys *sys)
+{
+	const uint64_t one = 1;
+
+	for (unsigned int i = 0; i < sys->looks; i++)
+		if (sys->look[i]->broken)
+			member_end(sys->look[i]);
+	for (unsigned int i = 0; i < sys->looks; i++) {
+		struct member *member = sys->look[i];
+
+		/* A counter that is full is readable. */
+		if (member->noticed)
+			(void)!write(member->fd[MEMBER_NOTICE], &one, sizeof(one));
+		member->noticed = member->listed = false;
+	}
+	sys->looks = 0;
+}
+
+static void serve(struct sys *sys, uint64_t data)
+{
+	struct member *member = &sys->member[data >> 8];
+
+	switch ((enum sys_source)(data & 0xff)) {
+	case SYS_STOP:
+		break;
+	case SYS_LISTEN:
+		accept_member(sys);
+		break;
+	case SYS_TIMER:
+		timer_rings(sys);
+		break;
+	case SYS_SOCKET:
+		member_said(member);
+		break;
+	case SYS_CALL:
+		member_called(member);
+		break;
+	case SYS_CONTROL:
+		member->port.calls->dispatch(&member->port);
+		break;
+	}
+	look_at_members(sys);
+}
+
+/* One event at a time: serving it can end the connection that another one is about. */
+int sys_run(struct sys *sys, int stop)
+{
+	struct epoll_event event;
+
+	if (sys_watch(sys, stop, SYS_STOP, NULL) != 0)
+		return -1;
+	for (;;) {
+		const int ready = epoll_wait(sys->epoll, &event, 1, -1);
+
+		if (ready < 0 && errno != EINTR)
+			return -1;
+		if (ready == 1 && (event.data.u64 & 0xff) == SYS_STOP)
+			return 0;
+		if (ready == 1)
+			serve(sys, event.data.u64);
+	}
+}
+
+unsigned int sys_machines(const struct sys *sys)
+{
+	unsigned int machines = 0;
+
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
+		machines += sys->member[i].sock >= 0 && sys->member[i].page != NULL;
+	return machines;
+}
+
+void sys_close(struct sys *sys)
+{
+	if (!sys)
+		return;
+	ctl_unlisten(sys->path, sys->inode);
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
+		member_end(&sys->member[i]);
+	cp_system_destroy(sys->cp);
+	if (sys->listen_fd >= 0)
+		close(sys->listen_fd);
+	if (sys->outside >= 0)
+		close(sys->outside);
+	if (sys->timer >= 0)
+		close(sys->timer);
+	if (sys->epoll >= 0)
+		close(sys->epoll);
+	free(sys->path);
+	free(sys);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of the process. */
+#ifndef SYSTEM_PRIVATE_H
+#define SYSTEM_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cp_member.h"
+#include "cp_port.h"
+#include "system_process.h"
+
+/** Connections: members, and those that have not said who they are. */
+#define SYS_STRANGERS 32u
+#define SYS_CONNECTIONS (CP_MAX_MACHINES + SYS_STRANGERS)
+/** Units of the TOD clock in a second. */
+#define SYS_TOD_SECOND (UINT64_C(4096) * 1000000)
+
+/** A connection, which the hello makes a machine. */
+struct member {
+	struct sys *sys;
+	struct cp_port port;	/**< what it has said of itself; of the machine the process' view */
+	int sock;		/**< -1: the slot is free */
+	uint64_t since;		/**< number of the connection */
+	int fd[MEMBER_FDS];	/**< -1: no machine yet */
+	struct member_page *page;
+	uint32_t put;		/**< of page->notices, which the machine can change */
+	uint32_t prefix[CP_MAX_CPUS];
+	uint64_t tod, tod_ns;	/**< its clock, and when it was so, … */
+	bool runs;		/**< … if it runs */
+	unsigned int own_runs;	/**< of its own storage, and where they are */
+	struct member_run own[MEMBER_RUNS];
+	bool broken;		/**< it cannot go on, and its connection ends */
+	bool calling;		/**< the call is its own: it looks for notices by itself */
+	bool noticed;		/**< it is to be told that there are some, … */
+	bool listed;		/**< … and is in the list of those to look at */
+};
+
+struct sys {
+	struct cp_system *cp;
+	char *path;
+	uint64_t inode;
+	int listen_fd, epoll, outside, timer;
+	uint64_t (*tod)(void);
+	uint64_t connections;
+	struct member *look[SYS_CONNECTIONS];	/**< who is to be told of something, or has to go */
+	unsigned int looks;
+	struct member member[SYS_CONNECTIONS];
+};
+
+/** What an event is about. */
+enum sys_source { SYS_STOP, SYS_LISTEN, SYS_TIMER, SYS_SOCKET, SYS_CALL, SYS_CONTROL };
+/** Have epoll tell of @fd.  Return: 0 or -1. */
+int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct member *member);
+
+/* member.c */
+void member_connect(struct member *member, int sock);
+/** It has said something: its hello, or what nobody asked for. */
+void member_said(struct member *member);
+/** The connection ends, and its machine logs off. */
+void member_end(struct member *member);
+/** There are notices for it, or it cannot go on: look at it when the event has been served. */
+void member_notice(struct member *member);
+void member_break(struct member *member);
+
+/* host.c: what the core asks of the machine. */
+void member_host(struct member *member, struct cp_host *host);
+uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr);
+/** The machine's clock is at @tod now. */
+void member_set_clock(struct member *member, uint64_t tod, bool runs);
+/** Map its own storage, and all machines' frames where it has none. */
+int member_map(struct member *member);
+
+/* call.c: what the machine asks of the core. */
+void member_called(struct member *member);
+
+#endif

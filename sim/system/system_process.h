@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A system: one CP, and a socket at which emulators make their machines members of it
+ * (cp_member.h).  One thread; nothing here waits for a machine.
+ */
+#ifndef SYSTEM_PROCESS_H
+#define SYSTEM_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zvmlab/config.h"
+
+struct sys;
+
+/** The host's time of day as a TOD clock. */
+uint64_t sys_time_of_day(void);
+
+/**
+ * Create the system and its socket, of mode 0600.
+ *
+ * @config: as for cp_system_create().  @tod: CP's own clock, which no machine's has to agree with.
+ * Return: NULL with one sentence in @err.
+ */
+struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
+		     char *err, size_t errlen);
+/** Serve whoever has something, one at a time, until @stop is readable.  Return: 0, or -1 with errno. */
+int sys_run(struct sys *sys, int stop);
+/** Machines that are logged on. */
+unsigned int sys_machines(const struct sys *sys);
+/** Remove the socket; members learn of it, and end. */
+void sys_close(struct sys *sys);
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections that are no machines, and machines that say what no emulator does. */
+#define _GNU_SOURCE /* memfd_create */
+#include "system_check.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+/* A well-behaved machine that is there all the time. */
+static struct emulator alice;
+
+static void start(void)
+{
+	system_start();
+	emulator_new(&alice, "ALICE");
+	declare(&alice);
+}
+
+static void stop(void)
+{
+	/* Nobody has done it any harm. */
+	parm_zero(&alice);
+	ck_iucv(&alice, IUCV_RETRIEVE_BUFFER);
+	emulator_end(&alice);
+	system_stop();
+}
+
+CASE("hostile", start, stop);
+
+static int connect_raw(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(sock, 0);
+	strcpy(address.sun_path, socket_path);
+	ck_assert_int_eq(connect(sock, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return sock;
+}
+
+/* @fds: descriptors that go with it. */
+static void say(int sock, const void *bytes, size_t len, const int *fds, unsigned int count)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int[4]))];
+		struct cmsghdr align;
+	} control = { .room = { 0 } };
+	struct iovec part = { (void *)(uintptr_t)bytes, len };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *head;
+
+	if (count > 0) {
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(head), fds, count * sizeof(int));
+	}
+	ck_assert_int_eq(sendmsg(sock, &message, MSG_NOSIGNAL), (ssize_t)len);
+}
+
+struct raw {
+	int sock, fd[MEMBER_FDS];
+	struct member_page *page;
+};
+
+/* The answer; with descriptors if it is welcome.  Return: the sentence. */
+static const char *answer(struct raw *raw)
+{
+	static struct member_welcome welcome;
+	union {
+		char room[CMSG_SPACE(sizeof(raw->fd))];
+		struct cmsghdr align;
+	} control;
+	struct iovec part = { &welcome, sizeof(welcome) };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control.room),
+	};
+	struct pollfd waits = { .fd = raw->sock, .events = POLLIN };
+
+	ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
+	ck_assert_int_eq(recvmsg(raw->sock, &message, MSG_CMSG_CLOEXEC), sizeof(welcome));
+	ck_assert_mem_eq(welcome.magic, MEMBER_MAGIC, MEMBER_MAGIC_LEN);
+	if (!welcome.refused[0])
+		memcpy(raw->fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(raw->fd));
+	else
+		ck_assert_ptr_null(CMSG_FIRSTHDR(&message));
+	return welcome.refused;
+}
+
+static void ck_ended(int sock)
+{
+	struct pollfd waits = { .fd = sock, .events = POLLIN };
+	char byte;
+
+	ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
+	ck_assert_int_le(recv(sock, &byte, 1, 0), 0);
+	close(sock);
+}
+
+struct hello {
+	struct member_hello head;
+	char options[256];
+};
+
+static const struct hello good = {
+	{ .magic = MEMBER_MAGIC, .ram_size = RAM }, "userid\0BOB\0storage\0" "0.4M",
+};
+#define GOOD_LEN (sizeof(good.head) + sizeof("userid\0BOB\0storage\0" "0.4M"))
+
+/* One sentence, and the connection ends. */
+static void ck_refused(const void *bytes, size_t len, int storage, const char *why)
+{
+	struct raw raw = { .sock = connect_raw() };
+
+	say(raw.sock, bytes, len, &storage, storage >= 0);
+	ck_assert_str_eq(answer(&raw), why);
+	ck_ended(raw.sock);
+	if (storage >= 0)
+		close(storage);
+}
+
+TEST(no_hello)
+{
+	static const uint8_t garbage[100000] = { 1, 2, 3 };
+	struct hello hello = good;
+
+	ck_refused(garbage, 1, -1, "that is no hello of a machine");
+	ck_refused(garbage, sizeof(garbage), storage_new(RAM), "that is no hello of a machine");
+	ck_refused(&good, sizeof(good.head) - 1, -1, "that is no hello of a machine");
+	/* Longer than any: what was cut off is not known. */
+	{
+		static uint8_t longest[MEMBER_HELLO_MAX + 1];
+
+		memcpy(longest, &good, sizeof(good));
+		ck_refused(longest, sizeof(longest), -1, "that is no hello of a machine");
+	}
+	hello.head.magic[MEMBER_MAGIC_LEN - 1] = '0';
+	ck_refused(&hello, GOOD_LEN, storage_new(RAM),
+		   "the emulator and the system are of different versions of zvmlab; build both anew");
+}
+
+TEST(options)
+{
+	struct hello hello = good;
+
+	ck_refused(&good, GOOD_LEN - 1, storage_new(RAM),
+		   "the options of the hello are not complete");
+	ck_refused(&good, sizeof(good.head) + 7, storage_new(RAM),
+		   "the options of the hello are not complete");
+	memcpy(hello.options, "system\0/x", 10);
+	ck_refused(&hello, sizeof(good.head) + 10, storage_new(RAM),
+		   "a member of a system has no other system");
+	memcpy(hello.options, "cpus\0" "65", 8);
+	ck_refused(&hello, sizeof(good.head) + 8, storage_new(RAM),
+		   "cpus \"65\": expected a number from 1 to 64");
+	memcpy(hello.options, "trace\0/proc/no/file", 20);
+	ck_refused(&hello, sizeof(good.head) + 20, storage_new(RAM),
+		   "trace file /proc/no/file cannot be written: No such file or directory");
+}
+
+static unsigned int descriptors(void)
+{
+	unsigned int count = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+TEST(storage)
+{
+	static const uint64_t sizes[] = { 0, 4095, RAM + 1, UINT64_C(1) << 45 };
+	const int fds[3] = { storage_new(RAM), storage_new(RAM), storage_new(RAM) };
+	const unsigned int before = descriptors();
+	struct hello hello = good;
+	int unsealed = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct raw raw;
+
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		hello.head.ram_size = sizes[i];
+		ck_refused(&hello, GOOD_LEN, storage_new(RAM),
+			   "guest storage is not whole pages below 16T");
+	}
+	ck_refused(&good, GOOD_LEN, -1, "the hello came without a descriptor of guest storage");
+	ck_refused(&good, GOOD_LEN, storage_new(RAM - 4096),
+		   "guest storage is not shared by a memfd that keeps its size");
+	ck_assert_int_eq(ftruncate(unsealed, RAM), 0);
+	ck_refused(&good, GOOD_LEN, unsealed,
+		   "guest storage is not shared by a memfd that keeps its size");
+	ck_refused(&good, GOOD_LEN, open("/dev/zero", O_RDWR | O_CLOEXEC),
+		   "guest storage is not shared by a memfd that keeps its size");
+	/* More than one; none of them stays open in the process, which is this one. */
+	for (unsigned int count = 2; count <= 3; count++) {
+		raw.sock = connect_raw();
+		say(raw.sock, &good, GOOD_LEN, fds, count);
+		ck_assert_str_eq(answer(&raw),
+				 count == 2 ? "the hello came without a descriptor of guest storage"
+					    : "that is no hello of a machine");
+		ck_ended(raw.sock);
+	}
+	ck_assert_uint_eq(descriptors(), before);
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+}
+
+/* Strangers who say nothing do not keep machines out. */
+TEST(thousand_connections)
+{
+	enum { COUNT = 1000 };
+	static int socks[COUNT];
+	struct rlimit limit;
+	struct emulator bob;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int i = 0; i < COUNT; i++)
+		socks[i] = connect_raw();
+	emulator_new(&bob, "BOB");
+	declare(&bob);
+	/* The first ones had to go. */
+	ck_ended(socks[0]);
+	for (int i = 1; i < COUNT; i++)
+		close(socks[i]);
+	emulator_end(&bob);
+}
+
+static void log_on(struct raw *raw)
+{
+	const int storage = storage_new(RAM);
+
+	raw->sock = connect_raw();
+	say(raw->sock, &good, GOOD_LEN, &storage, 1);
+	ck_assert_str_eq(answer(raw), "");
+	raw->page = mmap(NULL, sizeof(*raw->page), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 raw->fd[MEMBER_PAGE], 0);
+	ck_assert(raw->page != MAP_FAILED);
+	close(storage);
+}
+
+static void log_off(struct raw *raw)
+{
+	for (unsigned int i = 0; i < MEMBER_FDS; i++)
+		close(raw->fd[i]);
+	munmap(raw->page, sizeof(*raw->page));
+}
+
+/* Return: was there a reply, or has the connection ended? */
+static bool call_raw(struct raw *raw)
+{
+	struct pollfd waits[2] = {
+		{ .fd = raw->fd[MEMBER_REPLY], .events = POLLIN },
+		{ .fd = raw->sock, .events = POLLIN },
+	};
+	eventfd_t count;
+
+	ck_assert_int_eq(eventfd_write(raw->fd[MEMBER_CALL], 1), 0);
+	ck_assert_int_ge(poll(waits, 2, LIMIT_MS), 1);
+	if (!(waits[0].revents & POLLIN))
+		return false;
+	ck_assert_int_eq(eventfd_read(raw->fd[MEMBER_REPLY], &count), 0);
+	return true;
+}
+
+static const struct {
+	const char *what;
+	struct member_call call;
+} wrong[] = {
+	{ "function", { .function = MEMBER_FUNCTIONS } },
+	{ "CPU", { .function = MEMBER_TAKE, .cpu = 1 } },
+	{ "addressing mode", { .function = MEMBER_IUCV, .amode = 0 } },
+	{ "first register", { .function = MEMBER_DIAGNOSE, .amode = 64, .r1 = 16 } },
+	{ "third register", { .function = MEMBER_DIAGNOSE, .amode = 64, .r3 = 16 } },
+	{ "address", { .function = MEMBER_PAGE_ACCESS, .address = RAM } },
+};
+
+/* The machine that says that logs off. */
+TEST_EACH(wrong_call, wrong)
+{
+	struct raw raw;
+
+	log_on(&raw);
+	raw.page->call = wrong[_i].call;
+	ck_assert_msg(!call_raw(&raw), "%s", wrong[_i].what);
+	ck_ended(raw.sock);
+	log_off(&raw);
+}
+
+/* Units: what the core would take for a mistake of ours. */
+TEST(wrong_unit)
+{
+	struct raw raw;
+
+	log_on(&raw);
+	raw.page->call = (struct member_call){ .function = MEMBER_UNIT_LENGTH, .device = 0xd };
+	ck_assert(call_raw(&raw));
+	ck_assert_uint_eq(raw.page->reply.value, 0);
+	raw.page->call = (struct member_call){ .function = MEMBER_UNIT, .device = 0xd, .length = 5000 };
+	ck_assert(call_raw(&raw));
+	ck_assert_uint_eq(raw.page->reply.value, 0x0e);
+	ck_assert_uint_eq(raw.page->reply.sense, 0x80);
+	close(raw.sock);
+	log_off(&raw);
+}
+
+/* A prefix beyond storage; ring numbers that are not true; a reply that nobody takes. */
+TEST(page_of_nonsense)
+{
+	struct raw raw;
+
+	log_on(&raw);
+	memset(raw.page, 0xff, sizeof(*raw.page));
+	raw.page->call = (struct member_call){ .function = MEMBER_IUCV, .amode = 31, .gr = { 5, 0x1000 } };
+	memset(raw.page->call.prefix, 0xff, sizeof(raw.page->call.prefix));
+	for (int i = 0; i < 3; i++) {
+		ck_assert(call_raw(&raw));
+		ck_assert_uint_eq(raw.page->reply.how, CP_PROGRAM);
+	}
+	ck_assert_uint_eq(raw.page->reply.pgm, PGM_ADDRESSING);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
+	/* More than a hello. */
+	say(raw.sock, &good, GOOD_LEN, NULL, 0);
+	ck_ended(raw.sock);
+	log_off(&raw);
+}
+
+/* A reply's counter that is full is no reason to wait. */
+TEST(full_counter)
+{
+	struct raw raw;
+
+	log_on(&raw);
+	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_REPLY], UINT64_C(0xfffffffffffffffe)), 0);
+	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
+	ck_ended(raw.sock);
+	log_off(&raw);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Notices that come at an awkward moment: the process is played by the test. */
+#define _GNU_SOURCE /* memfd_create */
+#include "system_check.h"
+
+#include "listen.h"
+
+static int listening, sock, fds[MEMBER_FDS];
+static struct member_page *page;
+static uint64_t inode;
+
+/* Between CP's look and the reply that the machine sees. */
+static uint64_t kicks_then, externals_then;
+
+static void welcome(void)
+{
+	struct member_welcome answer = { .magic = MEMBER_MAGIC, .highest = RAM - 1 };
+	static uint8_t hello[MEMBER_HELLO_MAX];
+	union {
+		char room[CMSG_SPACE(sizeof(fds))];
+		struct cmsghdr align;
+	} control = { .room = { 0 } };
+	struct iovec part = { &answer, sizeof(answer) };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control.room),
+	};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	ck_assert_int_gt(recv(sock, hello, sizeof(hello), 0), 0);
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(head), fds, sizeof(fds));
+	ck_assert_int_eq(sendmsg(sock, &message, 0), sizeof(answer));
+}
+
+static void *play(void *unused)
+{
+	struct pollfd waits = { .fd = listening, .events = POLLIN };
+	eventfd_t count;
+
+	ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
+	sock = accept(listening, NULL, NULL);
+	ck_assert_int_ge(sock, 0);
+	welcome();
+	while (eventfd_read(fds[MEMBER_CALL], &count) == 0 && !page->block[0]) {
+		page->reply = (struct member_reply){ .value = 1 };
+		__atomic_fetch_or(&page->notices.kicks, kicks_then, __ATOMIC_RELEASE);
+		__atomic_fetch_or(&page->notices.externals, externals_then, __ATOMIC_RELEASE);
+		ck_assert_int_eq(eventfd_write(fds[MEMBER_REPLY], 1), 0);
+	}
+	return unused;
+}
+
+static void start(void)
+{
+	folder_make();
+	snprintf(socket_path, sizeof(socket_path), "%s/system", folder);
+	listening = ctl_listen(socket_path, SOCK_SEQPACKET, "socket", &inode, err, sizeof(err));
+	ck_assert_int_ge(listening, 0);
+	fds[MEMBER_PAGE] = storage_new(sizeof(*page));
+	fds[MEMBER_OUTSIDE] = storage_new(RAM);
+	for (int i = MEMBER_CALL; i < MEMBER_FDS; i++)
+		fds[i] = eventfd(0, EFD_CLOEXEC);
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[MEMBER_PAGE], 0);
+	ck_assert(page != MAP_FAILED);
+	page->notices.run[0].size = 4u << 20;
+	page->notices.runs = 1;
+	ck_assert_int_eq(pthread_create(&server, NULL, play, NULL), 0);
+}
+
+static void stop(void)
+{
+	page->block[0] = 1;
+	ck_assert_int_eq(eventfd_write(fds[MEMBER_CALL], 1), 0);
+	ck_assert_int_eq(pthread_join(server, NULL), 0);
+	munmap(page, sizeof(*page));
+	for (int i = 0; i < MEMBER_FDS; i++)
+		close(fds[i]);
+	close(sock);
+	close(listening);
+	ctl_unlisten(socket_path, inode);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+CASE("notices", start, stop);
+
+/*
+ * CP has no other interruption when it looks, and one when the machine has the reply: the emulator
+ * must not forget what it is told with that.
+ */
+TEST(kick_behind_the_look)
+{
+	struct cp_external external;
+	struct emulator alice;
+	bool more;
+
+	emulator_new(&alice, "ALICE");
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert(!more);
+	ck_assert(alice.port.calls->external_take(&alice.port, 0, &external, &more));
+	ck_assert(!more);
+	kicks_then = 1;
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert(more);
+	ck_assert_uint_eq(alice.kicks, 1);
+	kicks_then = 0;
+	externals_then = 1;
+	ck_assert(alice.port.calls->external_take(&alice.port, 0, &external, &more));
+	ck_assert(more);
+	ck_assert_uint_eq(alice.externals, 1);
+	externals_then = 0;
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert(!more);
+	emulator_end(&alice);
+}
