@@ -37,9 +37,13 @@ static char *describe_machine(const ZvmlabCp *s)
 
 static bool check_stopped(const ZvmlabCp *s, const char *what, Error **errp)
 {
-	if (zvmlab_cp == s && !runstate_is_running())
+	if (s->port.system_path)
+		error_setg(errp, "zvmlab-cp: a member of a system cannot be %s", what);
+	else if (zvmlab_cp != s || runstate_is_running())
+		error_setg(errp, "zvmlab-cp: the machine cannot be %s while it runs; stop it first",
+			   what);
+	else
 		return true;
-	error_setg(errp, "zvmlab-cp: the machine cannot be %s while it runs; stop it first", what);
 	return false;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -object zvmlab-cp,id=ID[,control=PATH][,trace=FILE][,KEY=VALUE…]: options and
- * life cycle.  The keys are those of cp_config_set(); qapi.json lists them
+ * -object zvmlab-cp,id=ID[,control=PATH][,trace=FILE][,system=PATH][,KEY=VALUE…]: options
+ * and life cycle.  The keys are those of cp_config_set(); qapi.json lists them
  * once more, because QEMU wants to know an object's properties beforehand.
  *
  * The control socket is there as soon as the options are read; the CP comes
- * into being when the machine is complete, before its first reset.
+ * into being when the machine is complete, before its first reset.  A member of a
+ * system (system=PATH) joins it then, and the system serves its control socket.
  */
 #include "qemu/osdep.h"
 #include "port.h"
@@ -80,6 +81,7 @@ static void state_changed(void *opaque, bool running, RunState state)
 {
 	ZvmlabCp *s = opaque;
 
+	s->port.calls->running(&s->port, running);
 	if (!running) {
 		s->pass_ns = 0;
 		zvmlab_state_settle();
@@ -97,6 +99,11 @@ static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 
 	if (!tcg_enabled()) {
 		error_setg(errp, "zvmlab-cp: needs the accelerator tcg");
+		return false;
+	}
+	if (s->port.system_path && icount_enabled()) {
+		error_setg(errp, "zvmlab-cp: a member of a system cannot count its instructions"
+			   " (-icount)");
 		return false;
 	}
 	if (cp_port_set_cpus(&s->port, ms->smp.cpus, err, sizeof(err)) != 0 ||
@@ -128,6 +135,8 @@ static bool create_cp(ZvmlabCp *s, const MachineState *ms, Error **errp)
 	s->port.ram = memory_region_get_ram_ptr(ms->ram);
 	s->port.ram_size = memory_region_size(ms->ram);
 	s->access = g_malloc0(s->port.ram_size / CP_PAGE_SIZE);
+	if (qemu_ram_is_shared(ms->ram->ram_block))
+		s->port.ram_fd = memory_region_get_fd(ms->ram);
 	s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, time_has_come, s);
 	zvmlab_host_init(&host, s);
 	if (cp_port_create(&s->port, &host, err, sizeof(err)) != 0) {
@@ -153,15 +162,16 @@ static void machine_done(Notifier *notifier, void *data)
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
 	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);
 	s->port.calls->attach(&s->port);
-	if (s->port.calls->fd(&s->port) >= 0)
-		qemu_set_fd_handler(s->port.calls->fd(&s->port), control_readable, NULL, s);
+	s->watched = s->port.calls->fd(&s->port);
+	if (s->watched >= 0)
+		qemu_set_fd_handler(s->watched, control_readable, NULL, s);
 }
 
 static void close_control(ZvmlabCp *s)
 {
-	if (!s->port.ctl)
-		return;
-	qemu_set_fd_handler(ctl_fd(s->port.ctl), NULL, NULL, NULL);
+	if (s->watched >= 0)
+		qemu_set_fd_handler(s->watched, NULL, NULL, NULL);
+	s->watched = -1;
 	ctl_close(s->port.ctl);
 	s->port.ctl = NULL;
 }
@@ -194,9 +204,18 @@ static bool zvmlab_prepare_delete(UserCreatable *uc, Error **errp)
 #define zvmlab_prepare_delete zvmlab_can_be_deleted
 #endif
 
+/* From whichever thread has found out: nothing of the machine can go on.  1 is for wrong options. */
+static void G_NORETURN end_of_system(const char *why)
+{
+	error_report("zvmlab-cp: %s", why);
+	_exit(2);
+}
+
 static const struct cp_port_words words = {
 	.cpus = "-smp", .most_cpus = "-smp", .no_more = "without maxcpus", .storage = "-m ",
 	.megabytes = "M",
+	.shared = "-object memory-backend-memfd,id=ram,size=… -machine memory-backend=ram",
+	.end = end_of_system,
 };
 
 static void zvmlab_init(Object *obj)
@@ -206,6 +225,7 @@ static void zvmlab_init(Object *obj)
 	cp_port_init(&s->port, &words, zvmlab_absolute);
 	s->machine_done.notify = machine_done;
 	s->exit.notify = at_exit;
+	s->watched = -1;
 }
 
 static void zvmlab_finalize(Object *obj)
@@ -237,6 +257,7 @@ static void zvmlab_class_init(ObjectClass *oc, CLASS_DATA *data)
 	object_class_property_add(oc, "control", "str", NULL, set_option, NULL, NULL);
 	object_class_property_add(oc, "trace", "str", NULL, set_option, NULL, NULL);
 	object_class_property_add(oc, "trace-limit", "str", NULL, set_option, NULL, NULL);
+	object_class_property_add(oc, "system", "str", NULL, set_option, NULL, NULL);
 	zvmlab_add_lockstep(oc);
 	zvmlab_add_checkpoint(oc);
 	zvmlab_add_pass_time(oc);

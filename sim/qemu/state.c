@@ -69,6 +69,8 @@ static QEMUS390SKeysState *keys_device(void)
 
 const char *zvmlab_state_refused(const ZvmlabCp *s)
 {
+	if (s->port.system_path)
+		return "it is a member of a system, which goes on";
 	if (s->lockstep)
 		return "a client and the machine take turns (lockstep)";
 	if (flic()->pending & ~FLIC_PENDING_SERVICE)
