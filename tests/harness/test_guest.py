@@ -64,6 +64,8 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
         ({"schedule": 7}, r"a schedule needs a guest that counts its instructions \(count_instr"),
         ({"deterministic": True, "schedule": -1}, r"seed of a schedule: -1 \(0 to 2\^63 - 1\)"),
         ({"count_instructions": True, "schedule": 1 << 63}, "invalid seed of a schedule: 92233720"),
+        ({"system": Path("/s"), "backend": "hercules"}, "a member of a system runs in qemu, and"),
+        ({"system": Path("/s"), "deterministic": True}, "and does not count its instructions"),
         ({"storage": ""}, "the storage has no extent"),
         ({"storage": "0-140M"}, "storage extent '0-140M' is not START.SIZE"),
         ({"storage": "0.99999999G"}, "1048576 MiB are possible"),
@@ -127,6 +129,10 @@ def test_command_line(tmp_path: Path) -> None:
     assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, artifacts, channels))
     counted = GuestConfig(count_instructions=True)
     assert "-icount" not in words and "-rtc" not in words and "-seed" not in words
+    member = " ".join(emulator_arguments(GuestConfig(system=Path("/s")), artifacts, channels))
+    assert "-object memory-backend-memfd,id=ram,size=152M " in member
+    assert "-machine s390-ccw-virtio,memory-backend=ram " in member
+    assert ",system=/s " in member
     fixed = " ".join(emulator_arguments(GuestConfig(deterministic=True), artifacts, channels))
     assert "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1" in fixed
     assert "-icount shift=0,sleep=off" in " ".join(emulator_arguments(counted, artifacts, channels))

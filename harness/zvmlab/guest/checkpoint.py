@@ -74,6 +74,8 @@ def why_cold(config: GuestConfig) -> str | None:
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
+    if config.system is not None:
+        return "it is a member of a system, which goes on meanwhile"
     if config.devices:
         return "the state of its devices cannot be saved"
     if "zvmlab.attach=" in config.command_line:

@@ -123,6 +123,7 @@ class _Fields(NamedTuple):
     translations: int = TRANSLATIONS
     deterministic: bool = False
     schedule: int = 0
+    system: Path | None = None
 
 
 class GuestConfig(_Fields):
@@ -150,6 +151,7 @@ class GuestConfig(_Fields):
     stops whenever it is the harness' turn (zvmlab.guest.lockstep): the same calls give the
     same trace.  A *schedule* is a seed that decides after how many instructions the next CPU has
     its turn, for a guest that counts them; 0: QEMU decides.
+    *system* is the socket of the system that the guest is a member of (zvmlab.guest.system).
     """
 
     __slots__ = ()
@@ -176,6 +178,10 @@ class GuestConfig(_Fields):
             raise UsageError(f"unknown backend: {self.backend!r} ({' or '.join(BACKENDS)})")
         if self.counts and self.backend != QEMU:
             raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
+        if self.system is not None and (self.backend != QEMU or self.counts):
+            raise UsageError(
+                f"a member of a system runs in {QEMU}, and does not count its instructions"
+            )
         if self.deterministic and self.interactive:
             raise UsageError("a guest with a person at its console cannot be deterministic")
         if not 0 <= self.schedule < 1 << 63:
@@ -320,6 +326,9 @@ def emulator_arguments(
     cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
     if channels.trace is not None:
         cp |= {"trace": str(channels.trace), "trace-limit": str(config.trace_limit)}
+    storage = f"{config.emulated_storage() // MIB}M"
+    if config.system is not None:
+        cp["system"] = str(config.system)
     log = str(channels.console_log)
     if channels.console_socket is None:
         console = {"id": "console", "path": log, "append": "on"}
@@ -334,13 +343,14 @@ def emulator_arguments(
         "-nodefaults",
         "-no-user-config",
         *("-display", "none"),
-        *("-machine", "s390-ccw-virtio"),
+        *(("-object", f"memory-backend-memfd,id=ram,size={storage}") if config.system else ()),
+        *("-machine", "s390-ccw-virtio" + (",memory-backend=ram" if config.system else "")),
         *("-accel", f"tcg,tb-size={config.translations}" if config.translations else "tcg"),
         *(("-icount", "shift=0,sleep=off") if config.counts else ()),
         *(DETERMINISTIC if config.deterministic else ()),
         *("-cpu", "max"),
         *("-smp", str(config.cpus)),
-        *("-m", f"{config.emulated_storage() // MIB}M"),
+        *("-m", storage),
         *("-object", f"zvmlab-cp,{_option(cp)}"),
         *("-chardev", f"{backend},{_option(console)}"),
         *("-device", "sclpconsole,chardev=console"),

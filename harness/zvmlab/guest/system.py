@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Several guests on one CP, which is a process of its own (sim/system).
+
+    with System() as system:
+        alice, bob = (system.guest(name) for name in ("ALICE", "BOB"))
+        for guest in (alice, bob):
+            guest.boot()
+        ...  # a socket of AF_IUCV from ALICE to BOB
+
+A guest logs on when it starts, and off when it ends, however it ends.  All end with the system.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from zvmlab.base.errors import EmulatorError, UsageError
+from zvmlab.base.limit import Limit
+from zvmlab.base.progress import Progress
+from zvmlab.builder import hostbuild
+from zvmlab.guest.config import DEFAULT_SEGMENTS, GuestConfig
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.run_dir import RunDir
+
+START_SECONDS = 60.0
+_LOG = "system.log"
+
+
+def program(progress: Progress) -> Path:
+    """The process, built into the cache if need be."""
+    return hostbuild.program(progress, "the process of a system", "zvmlab-system", "sim/system")
+
+
+class System:
+    """A CP for several guests; *logs* has a folder for each of them (default: temporary).
+
+    *segments* are those of the system, for all guests; a guest's own do not count.
+    """
+
+    def __init__(
+        self, segments: Sequence[str] = DEFAULT_SEGMENTS, logs: Path | None = None
+    ) -> None:
+        self._segments = tuple(segments)
+        self._undo = contextlib.ExitStack()
+        if logs is None:
+            logs = Path(self._undo.enter_context(tempfile.TemporaryDirectory(prefix="zvmlab-")))
+        self.logs = logs
+        self._run_dir = RunDir.create()
+        self._undo.callback(self._run_dir.remove)
+        self.socket = self._run_dir.socket("system")
+        self.guests: dict[str, Guest] = {}
+        """All that were made, by their user IDs."""
+        self._process: Emulator | None = None
+
+    @property
+    def process(self) -> Emulator:
+        """The process that has CP; from start() on."""
+        if self._process is None:
+            raise UsageError("the system has not been started; call start() first")
+        return self._process
+
+    def start(self) -> None:
+        """Start the process, unless it is there; guests can log on then."""
+        if self._process is not None:
+            return
+        self.logs.mkdir(parents=True, exist_ok=True)
+        argv = [str(program(Progress())), str(self.socket), f"segment={';'.join(self._segments)}"]
+        self._process = Emulator(argv, self.logs / _LOG)
+        self._undo.callback(self._process.stop)
+        if not Limit(START_SECONDS).look(lambda: self.socket.exists() or not self.process.alive):
+            raise EmulatorError(f"the system did not start within {START_SECONDS:g} s")
+        if not self.process.alive:
+            raise UsageError((self.logs / _LOG).read_text("utf-8", "replace").strip())
+
+    def guest(self, userid: str, config: GuestConfig | None = None) -> Guest:
+        """A guest of that user ID, which has not started yet; it ends with the system.
+
+        Of one that has ended there can be another.
+        """
+        self.start()
+        earlier = self.guests.get(userid)
+        if earlier is not None and earlier.alive:
+            raise UsageError(f"{userid} is logged on already")
+        config = config or GuestConfig()
+        config = config._replace(
+            cp={**config.cp, "userid": userid},
+            segments=self._segments,
+            system=self.socket,
+        )
+        guest = Guest(config, self.logs / userid)
+        self._undo.callback(guest.stop)
+        self.guests[userid] = guest
+        return guest
+
+    def stop(self) -> None:
+        """End all guests, then the process; harmless the second time."""
+        self._undo.close()
+
+    def __enter__(self) -> System:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()

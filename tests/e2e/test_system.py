@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Two guests on one CP: AF_IUCV from one to the other, and what becomes of one when the other ends."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from iucv_socket import Socket
+
+from zvmlab.agent.wire import Call
+from zvmlab.agent.worker import Worker
+from zvmlab.base.errors import EmulatorError, UsageError
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.qmp import QmpError
+from zvmlab.guest.system import System
+
+LIMIT = 120.0
+
+
+@pytest.fixture
+def system(zvmlab_kernel: str, zvmlab_dir: Path) -> Iterator[System]:
+    """Two guests that are up: ALICE and BOB."""
+    with System(logs=zvmlab_dir / "system") as found:
+        for name in ("ALICE", "BOB"):
+            found.guest(name, GuestConfig(kernel=zvmlab_kernel))
+        for guest in found.guests.values():
+            guest.resume()
+        for guest in found.guests.values():
+            guest.boot()
+        yield found
+
+
+@pytest.fixture
+def alice(system: System) -> Worker:
+    return system.guests["ALICE"].agent.worker("sockets")
+
+
+@pytest.fixture
+def bob(system: System) -> Worker:
+    return system.guests["BOB"].agent.worker("sockets")
+
+
+def connected(client: Worker, server: Worker, user: str) -> tuple[Socket, Socket]:
+    """A socket of *client*'s guest and the one that *user*'s guest has accepted it with."""
+    with Socket.make(server, name="SERVER") as listening:
+        listening.listen(1)
+        calling = Socket.make(client, name="CLIENT")
+        calling.connect(user, "SERVER")
+        return calling, listening.accept()
+
+
+def send_and_compare(sender: Socket, receiver: Socket, size: int, count: int) -> None:
+    """*count* messages of *size* random bytes arrive whole, once, and in order."""
+    messages = [os.urandom(size) for _ in range(count)]
+    for message in messages:
+        assert sender.send(message) == size
+        assert hashlib.sha256(receiver.recv_all(size)).digest() == hashlib.sha256(message).digest()
+
+
+@pytest.mark.parametrize("size", [100, 16_000])
+def test_messages_both_ways(alice: Worker, bob: Worker, size: int) -> None:
+    calling, accepted = connected(alice, bob, "BOB")
+    send_and_compare(calling, accepted, size, 50)
+    send_and_compare(accepted, calling, size, 50)
+    assert calling.names(Call.GETPEERNAME) == ("BOB", "SERVER")
+    assert accepted.names(Call.GETPEERNAME)[0] == "ALICE"
+    calling.close()
+    assert accepted.recv(1) == b""
+
+
+def test_who_is_not_there(system: System, alice: Worker) -> None:
+    """errno of connect: nobody of that name; nobody who listens; a guest that has ended."""
+    with Socket.make(alice, name="CLIENT") as client:
+        assert client.try_connect("NOBODY", "SERVER").errno == errno.ENETUNREACH
+    with Socket.make(alice, name="CLIENT") as client:
+        assert client.try_connect("BOB", "NOSUCH").errno == errno.ECONNREFUSED
+    system.guests["BOB"].stop()
+    with Socket.make(alice, name="CLIENT") as client:
+        assert client.try_connect("BOB", "SERVER").errno == errno.ENETUNREACH
+
+
+def test_killed(system: System, alice: Worker, bob: Worker) -> None:
+    """SIGKILL of one emulator: recv of the other guest's program ends; a new guest takes its place."""
+    calling, _ = connected(alice, bob, "BOB")
+    batch = alice.batch()
+    done = batch.call(Call.RECVFROM, calling.fd, bytes(100), 100, 0, 0, 0)
+    pending = batch.start(LIMIT)
+    ended = system.guests["BOB"]
+    ended.kill()
+    reply = pending.result(LIMIT)
+    assert not reply.timed_out
+    assert reply[done].ret <= 0
+    calling.close()
+    ended.stop()
+    again = system.guest("BOB", ended.config)
+    again.boot()
+    calling, accepted = connected(alice, again.agent.worker("sockets"), "BOB")
+    send_and_compare(calling, accepted, 100, 10)
+
+
+def test_system_ends(system: System) -> None:
+    """The end of the process is that of all guests; each says so."""
+    guests: list[Guest] = list(system.guests.values())
+    system.process.kill()
+    for guest in guests:
+        guest.emulator.wait(LIMIT)
+        with pytest.raises(
+            EmulatorError, match="the system .* has ended, and this machine with it"
+        ):
+            guest.emulator.check()
+
+
+def test_alone_or_not_at_all(system: System) -> None:
+    """What a member cannot do is refused with a sentence, and the guest goes on."""
+    guest = system.guests["ALICE"]
+    guest.machine.pause()
+    for what, done in (("save", "saved"), ("restore", "restored")):
+        value = {"path": "/objects/cp", "property": what, "value": str(system.logs / "file")}
+        with pytest.raises(QmpError, match=f"a member of a system cannot be {done}"):
+            guest.qmp.execute("qom-set", value)
+    guest.machine.go_on()
+    assert guest.cp("QUERY USERID").response.startswith("ALICE ")
+    with pytest.raises(UsageError, match="ALICE is logged on already"):
+        system.guest("ALICE")
