@@ -27,14 +27,6 @@
 /* CP looks at its clock, and asks again, if it was woken too soon. */
 #define LONGEST_WAIT (1000000 * SYS_TOD_SECOND)
 
-int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct member *member)
-{
-	const uint64_t slot = member ? (uint64_t)(member - sys->member) : 0;
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = slot << 8 | source };
-
-	return epoll_ctl(sys->epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
 /* Frames that machines have in common: none until somebody stores there. */
 static int create_outside(void)
 {
@@ -170,23 +162,6 @@ static void timer_rings(struct sys *sys)
 
 	if (read(sys->timer, &count, sizeof(count)) == sizeof(count))
 		cp_system_timer(sys->cp);
-}
-
-void member_notice(struct member *member)
-{
-	struct sys *sys = member->sys;
-
-	member->noticed = true;
-	if (member->listed)
-		return;
-	member->listed = true;
-	sys->look[sys->looks++] = member;
-}
-
-void member_break(struct member *member)
-{
-	member_notice(member);
-	member->broken = true;
 }
 
 /* First those that end: of their log-off others are told. */

@@ -51,8 +51,13 @@ struct sys {
 
 /** What an event is about. */
 enum sys_source { SYS_STOP, SYS_LISTEN, SYS_TIMER, SYS_SOCKET, SYS_CALL, SYS_CONTROL };
+
+/* look.c */
 /** Have epoll tell of @fd.  Return: 0 or -1. */
 int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct member *member);
+/** There are notices for it, or it cannot go on: look at it when the event has been served. */
+void member_notice(struct member *member);
+void member_break(struct member *member);
 
 /* member.c */
 void member_connect(struct member *member, int sock);
@@ -60,9 +65,6 @@ void member_connect(struct member *member, int sock);
 void member_said(struct member *member);
 /** The connection ends, and its machine logs off. */
 void member_end(struct member *member);
-/** There are notices for it, or it cannot go on: look at it when the event has been served. */
-void member_notice(struct member *member);
-void member_break(struct member *member);
 
 /* host.c: what the core asks of the machine. */
 void member_host(struct member *member, struct cp_host *host);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the process has to look at: descriptors, and members once an event has been served. */
+#include "system_private.h"
+
+#include <sys/epoll.h>
+
+int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct member *member)
+{
+	const uint64_t slot = member ? (uint64_t)(member - sys->member) : 0;
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = slot << 8 | source };
+
+	return epoll_ctl(sys->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+void member_notice(struct member *member)
+{
+	struct sys *sys = member->sys;
+
+	member->noticed = true;
+	if (member->listed)
+		return;
+	member->listed = true;
+	sys->look[sys->looks++] = member;
+}
+
+void member_break(struct member *member)
+{
+	member_notice(member);
+	member->broken = true;
+}
