@@ -268,7 +268,7 @@ check-debug: setup-check ## test: test guests on the debug kernel: KASAN, lockde
 # kernels the requirements were shown.
 COUNTING = $(if $(CHOSEN),$(CHOSEN):coverage,coverage)
 .PHONY: linux-coverage
-linux-coverage: setup-check ## measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2
+linux-coverage: setup-check ##+ measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch $(COUNTING)
 	$(Q)rm -rf $(BUILD)/linux-counts
