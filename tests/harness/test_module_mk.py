@@ -216,7 +216,7 @@ def _compiles(root: Path, module: str, text: str) -> bool:
 @pytest.mark.parametrize(
     ("header", "may"),
     [
-        ("zvmlab/cp.h", {"sim/cp", "sim/control", "sim/port", "sim/replay"}),
+        ("zvmlab/cp.h", {"sim/cp", "sim/control", "sim/port", "sim/replay", "sim/system"}),
         ("cp_private.h", {"sim/cp"}),
         ("iucv/iucv_private.h", {"sim/cp"}),
         ("record.h", {"sim/cp", "sim/fabricate", "sim/record"}),
@@ -224,7 +224,7 @@ def _compiles(root: Path, module: str, text: str) -> bool:
         ("model.h", {"sim/fabricate"}),
         ("ctl_private.h", {"sim/control"}),
         ("peer.h", {"sim/control"}),
-        ("held.h", {"sim/control", "sim/port", "sim/replay"}),
+        ("held.h", {"sim/control", "sim/port", "sim/replay", "sim/system"}),
         ("replay.h", {"sim/replay"}),
     ],
 )
