@@ -295,6 +295,7 @@ static void restore(Object *obj, const char *path, Error **errp)
 			   " fit in with this machine, which has been reset; QEMU's log says why",
 			   path);
 	} else {
+		zvmlab_cover_put_back();
 		/* Storage is another, and so is what was translated from it. */
 		if (!back)
 			queue_tb_flush(first_cpu);

@@ -263,6 +263,7 @@ static void zvmlab_class_init(ObjectClass *oc, CLASS_DATA *data)
 	zvmlab_add_pass_time(oc);
 	zvmlab_add_holds(oc);
 	zvmlab_add_turns(oc);
+	zvmlab_add_cover(oc);
 }
 
 static const TypeInfo zvmlab_info = {

@@ -78,6 +78,11 @@ void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu);
 /* The property by which a seed decides how long a CPU's turn is. */
 void zvmlab_add_turns(ObjectClass *oc);
 
+/* The properties by which it is told which blocks of the kernel are executed. */
+void zvmlab_add_cover(ObjectClass *oc);
+/* The machine is where it was before: nothing has been executed. */
+void zvmlab_cover_put_back(void);
+
 /* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
 void zvmlab_state_register(ZvmlabCp *s);
 /* The machine has stopped: its CPUs complete what they have begun. */

@@ -52,6 +52,7 @@
 #define DELETION_SAYS_WHY 0
 #define unmap_lowcore(env, lowcore) cpu_unmap_lowcore(lowcore)
 #define queue_tb_flush(cpu) tb_flush(cpu)
+#define tb_flush__exclusive_or_serial() tb_flush(current_cpu)
 #define tb_invalidate_phys_range(cpu, first, last) tb_invalidate_phys_range(first, last)
 /* Here they say on standard error what is wrong. */
 #define qemu_save_device_state(f, errp) ((void)(errp), qemu_save_device_state(f))

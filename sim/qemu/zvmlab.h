@@ -45,6 +45,20 @@ void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra);
 /* Is there a hold that a CPU may have to stop for at this virtual address?  Asked when it is translated. */
 bool zvmlab_may_stop_at(uint64_t place);
 
+/* How a block reports that it is executed. */
+struct zvmlab_cover {
+	uint64_t block;		/* its number, not 0 */
+	uint8_t *seen;		/* not 0: it is known */
+	uint64_t *edges;	/* or NULL: a block that came before does not matter */
+	uint64_t *last;		/* of each CPU, the block that it was in, times 2^32 */
+	unsigned int shift;	/* of an edge times the factor, to get its place in @edges */
+};
+
+#define ZVMLAB_EDGE_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+/* A block of the kernel at @place is translated.  Return: false if nobody wants it reported. */
+bool zvmlab_covered(uint64_t place, struct zvmlab_cover *cover);
+
 /* Does this CPU wait, whatever is pending? */
 bool zvmlab_held(const CPUS390XState *env);
 

@@ -10,7 +10,7 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from zvmlab.agent.results import ENVIRONMENT, RunResult
 from zvmlab.base.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
@@ -66,6 +66,20 @@ def add_commands(commands: Any) -> None:
     )
     _more_options(run)
     guest_workload_options(run)
+    run.add_argument(
+        "--blocks",
+        type=Path,
+        metavar="FILE",
+        help="write to FILE which blocks of the kernel's code run meanwhile, as SYMBOL+OFFSET (QEMU)",
+    )
+    run.add_argument(
+        "--blocks-of",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of a module, a function, functions such as 'iucv_*', or 'kernel'; may be repeated"
+        " (default: modules, all that are loaded)",
+    )
     run.add_argument(
         "--timeout",
         type=seconds,
@@ -342,7 +356,11 @@ def run_run(arguments: argparse.Namespace) -> int:
         argv = _guest_argv(arguments.program, arguments.arguments, files)
     config = _config(arguments, files, busybox=local is None)
     stdin = _stdin()
-    with _guest(config, arguments.keep) as guest:
+    with (
+        _blocks_file(arguments) as blocks,
+        _guest(config, arguments.keep) as guest,
+        _blocks(guest, blocks, arguments.blocks_of),
+    ):
         try:
             if workload:
                 from zvmlab.cli import workload as cli_workload
@@ -370,6 +388,33 @@ def run_run(arguments: argparse.Namespace) -> int:
             raise ZvmlabError("the program wrote more than 8 MiB; the rest is lost")
         guest.shut_down()
     return code
+
+
+@contextlib.contextmanager
+def _blocks_file(arguments: argparse.Namespace) -> Iterator[TextIO | None]:
+    """Where --blocks are written; opened before the guest boots."""
+    if arguments.blocks is not None:
+        with arguments.blocks.open("w", encoding="ascii") as file:
+            yield file
+    elif arguments.blocks_of:
+        raise UsageError("--blocks-of needs --blocks FILE, where the blocks are written")
+    else:
+        yield None
+
+
+@contextlib.contextmanager
+def _blocks(guest: Guest, file: TextIO | None, names: list[str]) -> Iterator[None]:
+    """To *file*: what runs within the block, also if it ends with an error."""
+    if file is None:
+        yield
+        return
+    cover = guest.cover(*names or ["modules"])
+    try:
+        yield
+    finally:
+        file.writelines(f"{block}\n" for block in cover.blocks())
+    if cover.lost:
+        raise ZvmlabError(f"{file.name} lacks some blocks: there were too many of them")
 
 
 @contextlib.contextmanager

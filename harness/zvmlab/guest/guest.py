@@ -53,6 +53,7 @@ from zvmlab.guest.run_dir import RunDir, cannot_write, free_bytes
 
 if TYPE_CHECKING:
     from zvmlab.cp.faults import ArmedFault
+    from zvmlab.guest.cover import Cover
     from zvmlab.guest.hold import Hold
     from zvmlab.guest.lockstep import Lockstep
     from zvmlab.guest.symbols import Symbols
@@ -189,6 +190,7 @@ class Guest:
         self._log = KernelLog()
         self._symbols: Symbols | None = None
         self._holds: list[Hold] = []
+        self._cover: Cover | None = None
         self._jumps = False
         self._settled: int | None = None
         self._waits_ended = False
@@ -560,6 +562,24 @@ class Guest:
 
             self._symbols = Symbols(self.artifacts.kernel, self.agent)
         return self._symbols
+
+    def cover(self, *names: str, mode: str = "blocks") -> Cover:
+        """From now on: which code of the kernel is executed, as zvmlab.guest.cover has it.
+
+        *names*: "kernel", "modules", modules that are loaded, functions, or patterns such as
+        "iucv_*".  Modules are covered where they are now.  One cover at a time.
+        """
+        from zvmlab.guest.cover import Cover, check_mode
+
+        check_mode(mode)
+        if qmp_of(self.machine) is None:
+            raise UsageError(f"a guest in {self.config.backend} does not tell what it executes;"
+                             " QEMU does")  # fmt: skip
+        if self._cover is not None:
+            self._cover.close()
+        code = self._known_symbols().code(*names)
+        self._cover = Cover(self.qmp, self._run_dir.path, code, mode)
+        return self._cover
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""

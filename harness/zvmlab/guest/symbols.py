@@ -8,9 +8,12 @@ the address of the section.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import struct
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.worker import MODULES
@@ -29,10 +32,29 @@ _SYMTAB, _FUNC = 2, 2
 _FILE = struct.Struct(">40xQ4x6H")
 _SECTION = struct.Struct(">IIQQQQIIQQ")
 _SYMBOL = struct.Struct(">IBBHQQ")
+KERNEL, ALL_MODULES = "kernel", "modules"
+_PATTERN = set("*?[")
 
 
-def functions_of(module: bytes) -> dict[str, tuple[str, int]]:
-    """The functions of a module's file: section and offset in it; ZvmlabError if it is no such file."""
+class Function(NamedTuple):
+    """Where a module's file has a function."""
+
+    section: str
+    offset: int
+    size: int
+
+
+class Code(NamedTuple):
+    """A function of the kernel that runs, up to the next one."""
+
+    start: int
+    end: int
+    name: str
+    module: str | None
+
+
+def functions_of(module: bytes) -> dict[str, Function]:
+    """The functions of a module's file; ZvmlabError if it is no such file."""
     try:
         table, *_, size, count, names_at = _FILE.unpack_from(module)
         sections = [_SECTION.unpack_from(module, table + size * at) for at in range(count)]
@@ -44,9 +66,10 @@ def functions_of(module: bytes) -> dict[str, tuple[str, int]]:
         found = {}
         for _, kind, _, _, at, length, strings, *_ in sections:
             for start in range(at, at + length if kind == _SYMTAB else at, _SYMBOL.size):
-                named, info, _, section, value, _ = _SYMBOL.unpack_from(module, start)
+                named, info, _, section, value, extent = _SYMBOL.unpack_from(module, start)
                 if info & 15 == _FUNC and 0 < section < count:
-                    found[name(strings, named)] = name(names_at, sections[section][0]), value
+                    within = name(names_at, sections[section][0])
+                    found[name(strings, named)] = Function(within, value, extent)
         return found
     except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise ZvmlabError("it is not a module's file") from error
@@ -71,7 +94,7 @@ class Symbols:
     def __init__(self, kernel: Path, agent: Agent) -> None:
         self._kernel = signature(kernel.stat())
         self._agent = agent
-        self._modules: dict[str, dict[str, tuple[str, int]]] = {}
+        self._modules: dict[str, dict[str, Function]] = {}
 
     def find(self, name: str) -> int:
         """The address of FUNCTION, MODULE:FUNCTION or FUNCTION+OFFSET; UsageError if there is none."""
@@ -140,7 +163,7 @@ class Symbols:
             _kernels[self._kernel, head] = known
         return known
 
-    def _functions(self, module: str) -> dict[str, tuple[str, int]]:
+    def _functions(self, module: str) -> dict[str, Function]:
         """The functions in the module's file; none if it was loaded from elsewhere."""
         if module not in self._modules:
             try:
@@ -151,12 +174,70 @@ class Symbols:
         return self._modules[module]
 
     def _place(self, module: str, function: str) -> int:
-        section, offset = self._functions(module)[function]
-        path = f"/sys/module/{module}/sections/{section}"
-        try:
-            return int(self._agent.read_file(path), 16) + offset
-        except FileNotFoundError as error:
+        section, offset, _ = self._functions(module)[function]
+        start = self._section(module, section)
+        if start is None:
             raise UsageError(
                 f"{function} of the module {module} is not there any more: it was for loading"
                 " the module only"
-            ) from error
+            )
+        return start + offset
+
+    def _section(self, module: str, section: str) -> int | None:
+        """Where a section of the module is; None: it is not there any more."""
+        try:
+            return int(self._agent.read_file(f"/sys/module/{module}/sections/{section}"), 16)
+        except FileNotFoundError:
+            return None
+
+    def code(self, *names: str) -> list[Code]:
+        """The functions that are meant, in their order in storage.
+
+        A name is "kernel" (all of the kernel's own), "modules" (those of all modules that are
+        loaded), a module, a function, or a pattern of functions' names, such as "iucv_*".
+        """
+        found = {code.start: code for name in names for code in self._named(name)}
+        return [found[start] for start in sorted(found)]
+
+    def _named(self, name: str) -> list[Code]:
+        loaded = self._loaded()
+        if name == KERNEL:
+            return list(self._code_of_kernel())
+        if name == ALL_MODULES or name.replace("-", "_") in loaded:
+            wanted = loaded if name == ALL_MODULES else [name.replace("-", "_")]
+            found = [code for module in wanted for code in self._code_of(module)]
+        else:
+            everything = [
+                *self._code_of_kernel(),
+                *(code for module in loaded for code in self._code_of(module)),
+            ]
+            if _PATTERN & set(name):
+                found = [code for code in everything if fnmatch.fnmatchcase(code.name, name)]
+            else:
+                start = self.find(name)
+                found = [code for code in everything if code.start <= start < code.end]
+        if not found:
+            raise UsageError(
+                f"neither the guest's kernel nor a module that it has loaded"
+                f" ({', '.join(loaded) or 'none'}) has a function {name}"
+            )
+        return found
+
+    def _code_of_kernel(self) -> Iterator[Code]:
+        own = self._own()
+        begin, end = own.get("_stext", [0])[0], own.get("_etext", [0])[0]
+        starts = {start: name for name, starts in own.items() for start in starts}
+        places = sorted(start for start in starts if begin <= start < end)
+        for start, following in zip(places, [*places[1:], end]):
+            yield Code(start, following, starts[start], None)
+
+    def _code_of(self, module: str) -> Iterator[Code]:
+        functions = sorted((*place, name) for name, place in self._functions(module).items())
+        sections = {section: self._section(module, section) for section, *_ in functions}
+        for at, (section, offset, size, name) in enumerate(functions):
+            base = sections[section]
+            end = offset + size
+            if at + 1 < len(functions) and functions[at + 1][0] == section:
+                end = max(offset, functions[at + 1][1])
+            if base is not None and end > offset:
+                yield Code(base + offset, base + end, name, module)
