@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The virtual machine as a whole: resets, IPL, and the time that its CP has asked for. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "cp_private.h"
 #include "zvmlab/event.h"
 #include "zvmlab/input.h"
@@ -35,6 +38,54 @@ void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 		if (cp->parts[i]->reset_cpu)
 			cp->parts[i]->reset_cpu(cp, cpu);
 	trace_end(cp);
+}
+
+/* "01: " in front of messages about a CPU, where there are several. */
+#define CPU_LEN sizeof("FF: ")
+
+static const char *cpu_prefix(const struct cp *cp, unsigned int cpu, char out[CPU_LEN])
+{
+	assert(cpu < cp->config.cpus && cp->config.cpus <= CP_MAX_CPUS);
+	snprintf(out, CPU_LEN, cp->config.cpus > 1 ? "%02X: " : "", cpu);
+	return out;
+}
+
+static void say(struct cp *cp, const char *line)
+{
+	trace_text(cp, "console", line);
+	trace_end(cp);
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = cp->config.userid,
+					  .text = line });
+}
+
+void cp_cpu_ordered(struct cp *cp, unsigned int cpu, unsigned int from, enum cp_order order)
+{
+	static const struct {
+		unsigned int number;
+		const char *name;
+	} orders[CP_ORDERS] = {
+		[CP_ORDER_STOP] = { 2629, "stop" },
+		[CP_ORDER_INITIAL_RESET] = { 2627, "initial CPU reset" },
+	};
+	char line[128], prefix[CPU_LEN];
+
+	assert((unsigned int)order < CP_ORDERS && from < cp->config.cpus);
+	TRACE_INPUT(cp, cpu_ordered, .cpu = cpu, .from = from, .sigp = order);
+	snprintf(line, sizeof(line), "%sHCPGSP%uI The virtual machine is placed in CP mode due to a "
+		 "SIGP %s from CPU %02X.", cpu_prefix(cp, cpu, prefix), orders[order].number,
+		 orders[order].name, from);
+	say(cp, line);
+}
+
+void cp_cpu_waits(struct cp *cp, unsigned int cpu, uint64_t mask, uint64_t address)
+{
+	char line[128], prefix[CPU_LEN];
+
+	TRACE_INPUT(cp, cpu_waits, .cpu = cpu, .mask = mask, .address = address);
+	snprintf(line, sizeof(line), "%sHCPGIR450W CP entered; disabled wait PSW %08" PRIX64 " %08"
+		 PRIX64 " %08" PRIX64 " %08" PRIX64, cpu_prefix(cp, cpu, prefix), mask >> 32,
+		 mask & UINT32_MAX, address >> 32, address & UINT32_MAX);
+	say(cp, line);
 }
 
 void cp_ipl(struct cp *cp)

@@ -84,6 +84,17 @@ static void reset_cpu(struct cp_port *port, unsigned int cpu)
 	cp_reset_cpu(port->cp, cpu);
 }
 
+static void cpu_ordered(struct cp_port *port, unsigned int cpu, unsigned int from,
+			enum cp_order order)
+{
+	cp_cpu_ordered(port->cp, cpu, from, order);
+}
+
+static void cpu_waits(struct cp_port *port, unsigned int cpu, uint64_t mask, uint64_t address)
+{
+	cp_cpu_waits(port->cp, cpu, mask, address);
+}
+
 static void ipl(struct cp_port *port)
 {
 	cp_ipl(port->cp);
@@ -156,7 +167,8 @@ const struct cp_calls cp_calls_local = {
 	.iucv = iucv, .diagnose = diagnose, .stsi = stsi, .sthyi = sthyi, .cpu_id = cpu_id,
 	.interrupt_pending = interrupt_pending, .interrupt_take = interrupt_take,
 	.external_take = external_take, .page = page, .page_fault = page_fault,
-	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu, .ipl = ipl,
+	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,
+	.cpu_ordered = cpu_ordered, .cpu_waits = cpu_waits, .ipl = ipl,
 	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.save = save, .load = load, .running = running, .attach = attach, .fd = fd, .dispatch = dispatch,
 	.needs_pause = needs_pause,

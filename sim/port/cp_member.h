@@ -24,7 +24,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM1"
+#define MEMBER_MAGIC "ZVMLMEM2"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -71,6 +71,8 @@ enum member_function {
 	MEMBER_PAGE_HELD,	/**< value */
 	MEMBER_RESET,
 	MEMBER_RESET_CPU,
+	MEMBER_CPU_ORDERED,	/**< r1: enum cp_order, device: the CPU that gives it */
+	MEMBER_CPU_WAITS,	/**< gr: halves of the PSW */
 	MEMBER_IPL,
 	MEMBER_TIMER,
 	MEMBER_UNIT_WAY,	/**< device, code: command; value: enum cp_unit_way */

@@ -75,6 +75,9 @@ struct cp_calls {
 
 	void (*reset)(struct cp_port *port);
 	void (*reset_cpu)(struct cp_port *port, unsigned int cpu);
+	void (*cpu_ordered)(struct cp_port *port, unsigned int cpu, unsigned int from,
+			    enum cp_order order);
+	void (*cpu_waits)(struct cp_port *port, unsigned int cpu, uint64_t mask, uint64_t address);
 	void (*ipl)(struct cp_port *port);
 	void (*timer)(struct cp_port *port);
 

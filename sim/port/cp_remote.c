@@ -581,6 +581,25 @@ static void reset_cpu(struct cp_port *port, unsigned int cpu)
 	ask(port, MEMBER_RESET_CPU, cpu);
 }
 
+static void cpu_ordered(struct cp_port *port, unsigned int cpu, unsigned int from,
+			enum cp_order order)
+{
+	struct member_call asked = call_of(MEMBER_CPU_ORDERED, cpu);
+
+	asked.r1 = order;
+	asked.device = from;
+	call(port, &asked, NULL, 0);
+}
+
+static void cpu_waits(struct cp_port *port, unsigned int cpu, uint64_t mask, uint64_t address)
+{
+	struct member_call asked = call_of(MEMBER_CPU_WAITS, cpu);
+
+	asked.gr[0] = mask;
+	asked.gr[1] = address;
+	call(port, &asked, NULL, 0);
+}
+
 static void ipl(struct cp_port *port)
 {
 	ask(port, MEMBER_IPL, 0);
@@ -685,7 +704,8 @@ const struct cp_calls cp_calls_remote = {
 	.iucv = iucv, .diagnose = diagnose, .stsi = stsi, .sthyi = sthyi, .cpu_id = cpu_id,
 	.interrupt_pending = interrupt_pending, .interrupt_take = interrupt_take,
 	.external_take = external_take, .page = page, .page_fault = page_fault,
-	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu, .ipl = ipl,
+	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,
+	.cpu_ordered = cpu_ordered, .cpu_waits = cpu_waits, .ipl = ipl,
 	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.save = save, .load = load, .running = running, .attach = attach, .fd = fd,
 	.dispatch = dispatch, .needs_pause = needs_pause,

@@ -100,12 +100,19 @@ bool zvmlab_protected(uint64_t addr, bool store, int *flags)
 void zvmlab_wait(const CPUS390XState *env)
 {
 	const uint64_t interruptible = PSW_MASK_IO | PSW_MASK_EXT | PSW_MASK_MCHECK;
+	const bool locked = bql_locked();
 
 	if (!zvmlab_cp || env->psw.mask & interruptible || env->psw.addr == QUIESCED ||
 	    qatomic_xchg(&zvmlab_cp->wait_told, true))
 		return;
 	error_report("zvmlab-cp: CPU%04X: Disabled wait state PSW=%016" PRIX64 " %016" PRIX64,
 		     env->core_id, env->psw.mask, env->psw.addr);
+	if (!locked)
+		bql_lock();
+	zvmlab_cp->port.calls->cpu_waits(&zvmlab_cp->port, env->core_id, env->psw.mask,
+					 env->psw.addr);
+	if (!locked)
+		bql_unlock();
 }
 
 void zvmlab_reset(void)

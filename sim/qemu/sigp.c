@@ -8,6 +8,7 @@
  * behind the instruction.
  */
 #include "qemu/osdep.h"
+#include "port.h"
 
 #include "hw/core/cpu.h"
 #include "hw/s390x/zvmlab.h"
@@ -38,6 +39,18 @@ static bool carried_out_by_addressed(uint8_t order)
 	}
 }
 
+/* The address is a CPU's: the order has been accepted. */
+static void tell_cp(const CPUS390XState *env, uint8_t order, uint64_t address)
+{
+	struct cp_port *port = &zvmlab_cp->port;
+	const uint16_t cpu = address;
+
+	if (order == SIGP_STOP)
+		port->calls->cpu_ordered(port, cpu, env->core_id, CP_ORDER_STOP);
+	else if (order == SIGP_INITIAL_CPU_RESET)
+		port->calls->cpu_ordered(port, cpu, env->core_id, CP_ORDER_INITIAL_RESET);
+}
+
 /* Called with the BQL held, before the CPU executes its next instruction. */
 static void carry_out(CPUState *cs, run_on_cpu_data data)
 {
@@ -46,6 +59,8 @@ static void carry_out(CPUState *cs, run_on_cpu_data data)
 
 	env->cc_op = handle_sigp(env, order >> ORDER_SHIFT, order >> R1_SHIFT & R_MASK,
 				 order & R_MASK);
+	if (zvmlab_cp && env->cc_op == SIGP_CC_ORDER_CODE_ACCEPTED)
+		tell_cp(env, order >> ORDER_SHIFT, env->regs[order & R_MASK]);
 }
 
 void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra)

@@ -91,6 +91,23 @@ static void reset_cpu(struct replay *r, const json_t *record, const union input_
 	cp_reset_cpu(r->cp, in->reset_cpu.cpu);
 }
 
+static void cpu_ordered(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_cpu_ordered *given = &in->cpu_ordered;
+
+	(void)record;
+	if (given->from >= cp_config_of(r->cp)->cpus)
+		replay_unusable(r, "\"from\" is no CPU of the machine");
+	else
+		cp_cpu_ordered(r->cp, given->cpu, given->from, given->sigp);
+}
+
+static void cpu_waits(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	cp_cpu_waits(r->cp, in->cpu_waits.cpu, in->cpu_waits.mask, in->cpu_waits.address);
+}
+
 static void ipl(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
@@ -405,6 +422,8 @@ static void log_off(struct replay *r, const json_t *record, const union input_ar
 static replay_give *const gives[INPUTS] = {
 	[INPUT_reset] = reset,
 	[INPUT_reset_cpu] = reset_cpu,
+	[INPUT_cpu_ordered] = cpu_ordered,
+	[INPUT_cpu_waits] = cpu_waits,
 	[INPUT_ipl] = ipl,
 	[INPUT_machine_logon] = log_on,
 	[INPUT_machine_logoff] = log_off,

@@ -124,6 +124,19 @@ static void do_reset_cpu(struct cp_port *port, struct request *r)
 	cp_reset_cpu(port->cp, r->asked.cpu);
 }
 
+static void do_cpu_ordered(struct cp_port *port, struct request *r)
+{
+	const struct member_call *asked = &r->asked;
+
+	if (asked->r1 < CP_ORDERS && asked->device < port->config.cpus)
+		cp_cpu_ordered(port->cp, asked->cpu, asked->device, asked->r1);
+}
+
+static void do_cpu_waits(struct cp_port *port, struct request *r)
+{
+	cp_cpu_waits(port->cp, r->asked.cpu, r->asked.gr[0], r->asked.gr[1]);
+}
+
 static void do_ipl(struct cp_port *port, struct request *r)
 {
 	(void)r;
@@ -199,7 +212,8 @@ static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_TAKE] = do_take, [MEMBER_EXTERNAL] = do_external,
 	[MEMBER_PAGE_ACCESS] = do_page_access, [MEMBER_PAGE_FAULT] = do_page_fault,
 	[MEMBER_PAGE_HELD] = do_page_held, [MEMBER_RESET] = do_reset,
-	[MEMBER_RESET_CPU] = do_reset_cpu, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
+	[MEMBER_RESET_CPU] = do_reset_cpu, [MEMBER_CPU_ORDERED] = do_cpu_ordered,
+	[MEMBER_CPU_WAITS] = do_cpu_waits, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
 	[MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
 	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock,
 };

@@ -808,6 +808,8 @@ static void reset(const struct operation *op)
 	if (op->function & 1) {
 		model_reset_cpu(&world.model, op->actor % world.cpus);
 		cp_reset_cpu(world.cp, op->actor % world.cpus);
+		cp_cpu_ordered(world.cp, op->actor % world.cpus, op->path % world.cpus,
+			       op->class % CP_ORDERS);
 	} else if (op->function & 2) {
 		cp_ipl(world.cp);
 	} else {

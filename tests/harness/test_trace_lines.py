@@ -198,6 +198,8 @@ def test_yielding_and_the_emulators_own_doing_are_left_out() -> None:
         record("configuration", None, userid="LINUX001"),
         record("reset", None),
         record("reset.cpu"),
+        record("cpu.ordered"),
+        record("cpu.waits"),
         record("ipl", None),
         record("monitor.timer", None),
     ]

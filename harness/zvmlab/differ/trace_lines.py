@@ -29,7 +29,10 @@ CALLS, CP, ORDERED, INTERRUPTIONS = "calls", "CP", "calls and CP", "interruption
 _TRACKS = {CALLS: (CALLS,), CP: (CP,), ORDERED: (CALLS, CP), INTERRUPTIONS: (INTERRUPTIONS,)}
 _YIELDS = ("diag.44", "diag.9c")
 # What the emulator has done, not the guest or a test; the configuration has paths of files.
-_BESIDES = ("configuration", "reset", "reset.cpu", "ipl", "dispatch", "monitor.timer")
+_BESIDES = (
+    *("configuration", "reset", "reset.cpu", "cpu.ordered", "cpu.waits"),
+    *("ipl", "dispatch", "monitor.timer"),
+)
 # Registers that hold numbers, by DIAGNOSE code: which of the two operands.
 _NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",)}
 # By DIAGNOSE code: the length of its parameter list, and what CP makes use of in it, but for

@@ -93,13 +93,13 @@ static void cpcmd_fini_system(struct cp_system *system)
 	system->filed = NULL;
 }
 
-/* The lines of @text, which has no NUL but the one at its end. */
+/* The lines of @text, which has no NUL but the one at its end; none behind a LOGOFF. */
 static void run_lines(const struct cpcmd_args *issuer, char *text)
 {
 	struct cp *cp = issuer->cp;
 	struct cpcmd_response *response = &cp->command->response;
 
-	for (char *line = text; line;) {
+	for (char *line = text; line && !cp->command->logged_off;) {
 		char *end = strchr(line, '\n');
 		int rc;
 
@@ -140,6 +140,7 @@ static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const c
 	response->len = 0;
 	response->rc = 0;
 	cp->command->truncated = false;
+	cp->command->logged_off = false;
 	for (size_t i = 0; i < kept; i++)
 		copy[i] = text[i] != '\0' ? text[i] : ' ';
 	copy[kept] = '\0';

@@ -24,6 +24,7 @@ static void request(struct cp *cp, enum cp_machine_request what)
 		trace_text(cp, "target", cp->config.userid);
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_MACHINE, .name = cp->config.userid,
 					  .text = names[what] });
+	cp->command->logged_off = what == CP_MACHINE_LOGOFF;
 	if (cp->host.machine)
 		cp->host.machine(cp->host.opaque, what);
 }

@@ -44,6 +44,7 @@ struct cpcmd {
 	struct cpcmd_response response;
 	bool truncated;			/**< a line found no room: no later one is stored */
 	bool run;			/**< SET RUN */
+	bool logged_off;		/**< by the command that runs: none follows */
 	uint16_t term[TERM_SETTINGS];
 };
 

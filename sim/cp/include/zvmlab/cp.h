@@ -145,6 +145,15 @@ void cp_reset(struct cp *cp);
 /** Reset of one CPU: its buffer and masks go. */
 void cp_reset_cpu(struct cp *cp, unsigned int cpu);
 
+/** Orders of SIGNAL PROCESSOR after which CP says that the addressed CPU does not run. */
+enum cp_order { CP_ORDER_STOP, CP_ORDER_INITIAL_RESET, CP_ORDERS };
+
+/** CPU @from has given @cpu the order, and it was accepted. */
+void cp_cpu_ordered(struct cp *cp, unsigned int cpu, unsigned int from, enum cp_order order);
+
+/** CPU @cpu has loaded a PSW (its two halves) that waits, and that no interruption ends. */
+void cp_cpu_waits(struct cp *cp, unsigned int cpu, uint64_t mask, uint64_t address);
+
 /** The guest has been IPLed: its storage can no longer be redefined. */
 void cp_ipl(struct cp *cp);
 

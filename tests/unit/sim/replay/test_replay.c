@@ -183,6 +183,8 @@ static void record_session(void)
 	ck_assert_int_ne(cpcmd_run(fx.cp, CPCMD_OPERATOR, "DEFSEG HIGH 4000-40FF SC", 24)->rc, 0);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"in\":[[\"4000000\",null]]"));
 	cp_reset_cpu(fx.cp, 1);
+	cp_cpu_ordered(fx.cp, 1, 0, CP_ORDER_STOP);
+	cp_cpu_waits(fx.cp, 0, 0x20001, 0x80000000);
 	iucv_user_destroy(fx.cp, a.user);
 	text_len = strlen(fx.head) + fx.trace_len - old;
 	text = malloc(text_len + 1);

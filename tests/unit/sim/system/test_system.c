@@ -129,6 +129,8 @@ static void everything(struct emulator *alice, struct emulator *bob)
 	fprintf(alice->log, "%02x", alice->ram[PARM + IPRCODE]);
 	calls->timer(&alice->port);
 	calls->reset_cpu(&alice->port, 0);
+	calls->cpu_ordered(&alice->port, 0, 0, CP_ORDER_STOP);
+	calls->cpu_waits(&alice->port, 0, 0x20001, 0x80000000);
 	calls->reset(&alice->port);
 	fprintf(alice->log, "%d", calls->interrupt_pending(&alice->port, 0));
 }

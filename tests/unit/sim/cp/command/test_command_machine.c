@@ -52,6 +52,42 @@ TEST(logoff)
 	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
 }
 
+/* The commands behind it are nobody's any more. */
+TEST(nothing_after_logoff)
+{
+	ck_guest("QUERY USERID\nLOGOFF\nQUERY USERID\nBOGUS", 0, "LINUX001 AT ZVMLAB\n");
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 1);
+	ck_guest("QUERY USERID\nLOGOFF HOLD\nQUERY USERID", 3,
+		 "LINUX001 AT ZVMLAB\n" EXTRA("LOG", "HOLD") "LINUX001 AT ZVMLAB\n");
+}
+
+/* As public captures of consoles have it (the kernel's mailing lists). */
+TEST(cpu_that_stops)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "2", NULL });
+	cp_cpu_ordered(fx.cp, 1, 0, CP_ORDER_STOP);
+	ck_assert_str_eq(fx.last_text, "01: HCPGSP2629I The virtual machine is placed in CP mode "
+			 "due to a SIGP stop from CPU 00.");
+	cp_cpu_ordered(fx.cp, 1, 0, CP_ORDER_INITIAL_RESET);
+	ck_assert_str_eq(fx.last_text, "01: HCPGSP2627I The virtual machine is placed in CP mode "
+			 "due to a SIGP initial CPU reset from CPU 00.");
+	cp_cpu_waits(fx.cp, 0, UINT64_C(0x0002000180000000), 0x302a66ee);
+	ck_assert_str_eq(fx.last_text, "00: HCPGIR450W CP entered; disabled wait PSW 00020001 "
+			 "80000000 00000000 302A66EE");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 3);
+	ck_assert_str_eq(fx.last_name, "LINUX001");
+}
+
+TEST(only_cpu_that_waits)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "1", NULL });
+	cp_cpu_waits(fx.cp, 0, UINT64_C(0x0002000180000000), UINT64_C(0x25e10630b56));
+	ck_assert_str_eq(fx.last_text, "HCPGIR450W CP entered; disabled wait PSW 00020001 80000000 "
+			 "0000025E 10630B56");
+}
+
 TEST(signal_shutdown)
 {
 	ck_guest("SIGNAL SHUTDOWN *", 1, UNKNOWN("SIGNAL"));
