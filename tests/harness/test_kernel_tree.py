@@ -410,19 +410,40 @@ def test_missing_tools_are_named_with_their_packages(
         built()
 
 
-def test_build_that_was_killed_begins_anew(
+def test_build_that_was_killed_goes_on(
     tree: Path, built: Built, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kernel = built()
     assert kernel.work is not None
-    (kernel.work / "begun").touch()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+    (kernel.work / "begun").write_text(boot)
+    (kernel.work / "out/whole").touch()
     (kernel.work / "out/half").touch()
+    (kernel.work / "out/.half.d").touch()
     assert built() == kernel  # no need to build
     (tree / DRIVER).write_text("int other;\n")
     built(say=Progress())
-    assert "the last build of linux was cut off; it begins anew\n" in capsys.readouterr().err
-    assert not (kernel.work / "out/half").exists() and not (kernel.work / "begun").exists()
-    assert calls(kernel) == ["allnoconfig", "modules", "modules_install"]
+    assert "the last build of linux was cut off; it goes on from there\n" in capsys.readouterr().err
+    assert (kernel.work / "out/whole").exists() and not (kernel.work / "out/half").exists()
+    assert not (kernel.work / "begun").exists()
+    assert calls(kernel)[-2:] == ["modules", "modules_install"]
+
+
+@pytest.mark.parametrize("boot", ("", "another one\n"))
+def test_crash_of_the_machine_takes_what_was_written_last(
+    tree: Path, built: Built, boot: str
+) -> None:
+    kernel = built()
+    assert kernel.work is not None
+    (kernel.work / "begun").write_text(boot)
+    out = kernel.work / "out"
+    last = max(file.stat().st_mtime for file in out.rglob("*"))
+    for name, seconds in (("early", 121), ("late", 119)):
+        (out / name).touch()
+        os.utime(out / name, (last - seconds, last - seconds))
+    (tree / "init.c").write_text("int other;\n")
+    assert built().image.read_text() == "int other;\n"
+    assert (out / "early").exists() and not (out / "late").exists()
 
 
 SCRIPT = "import sys; from zvmlab.cli.main import main; sys.exit(main(['fetch', sys.argv[1]]))"

@@ -24,6 +24,7 @@ from zvmlab.builder.kernel_tree import at_work
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.tree_state import tree_state
 
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 CC, GNU_MAKE = shutil.which("gcc"), shutil.which("make")
 DRIVER, TABLE = "drivers/s390/char/monwriter.c", "lib/names.map"
 HEADER = "include/linux/mon.h"
@@ -233,6 +234,39 @@ def test_file_that_a_build_that_failed_has_compiled(tree: Path) -> None:
         build(tree)
     give_back(tree / DRIVER)
     give_back(tree / "init/main.c")
+    assert kernel_of(tree) == before
+
+
+def cut_off(tree: Path) -> Path:
+    """As if make had been killed at work; what it writes into."""
+    work = build(tree).work
+    assert work is not None
+    compiled(tree)
+    shutil.copyfile(BOOT_ID, work / "begun")
+    return work / "out"
+
+
+def test_object_that_a_killed_make_has_half_written(tree: Path) -> None:
+    out = cut_off(tree)
+    (tree / DRIVER).write_text("int more;\n")
+    (out / "init/main.o").write_text("int ma")
+    text = kernel_of(tree)
+    assert "int main;" in text and "int more;" in text
+    assert compiled(tree) == ["drivers/s390/char/monwriter.o", "init/main.o"]
+
+
+def test_file_that_changed_before_make_was_killed(tree: Path) -> None:
+    """Its object is newer than the file, and of what was in it before."""
+    saved(tree / DRIVER)
+    before = kernel_of(tree)
+    out = cut_off(tree)
+    (tree / DRIVER).write_text('char first[] = "after it";\n')
+    for name in ("monwriter.o", ".monwriter.o.cmd"):
+        made = out / "drivers/s390/char" / name
+        made.write_text(made.read_text())
+    assert 'first[] = "after it"' in kernel_of(tree)
+    cut_off(tree)
+    give_back(tree / DRIVER)
     assert kernel_of(tree) == before
 
 

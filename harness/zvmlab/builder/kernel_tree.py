@@ -9,7 +9,8 @@ The cache has for each tree and configuration a folder in which make works:
     linux-build-KEY/build.log  of the last build
     linux-build-KEY/state      what was built last
     linux-build-KEY/files      what was in the tree's files then
-    linux-build-KEY/begun      make is at work, or was when it was killed
+    linux-build-KEY/begun      make is at work, or was when it was killed: since which boot of
+                               this machine
 
 and for each state that was built an entry linux-built-KEY-…, laid out as a kernel package is, so that
 a guest's kernel stays as it is when its tree is built again.  The newest of them are kept, and
@@ -26,6 +27,7 @@ import dataclasses
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
@@ -52,7 +54,13 @@ from zvmlab.builder.tree_config import Wanted, judge, wanted
 from zvmlab.builder.tree_copy import BEGUN, Taken, take
 from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, check_tree
 from zvmlab.builder.tree_notes import FILES, STATE, last_build, last_files, write_note
-from zvmlab.builder.tree_objects import is_makefile, older, remove_outdated
+from zvmlab.builder.tree_objects import (
+    all_files,
+    is_makefile,
+    older,
+    remove_outdated,
+    remove_unfinished,
+)
 from zvmlab.builder.tree_state import (
     Changes,
     Files,
@@ -66,6 +74,8 @@ from zvmlab.builder.tree_state import (
 
 LOCK_SECONDS = 3600
 ENDING_SECONDS = 60.0
+UNWRITTEN_SECONDS = 120
+"""What was written so long before a machine crashed may not be on its disk."""
 KEPT = 4
 """So many states of a tree stay in the cache."""
 BUILD_BYTES = {
@@ -83,6 +93,7 @@ _OPENSSL = Path("/usr/include/openssl/bio.h")
 _NO_SPACE = "No space left on device"
 _FIRST_LINES = {MINIMAL: 1300, FULL: 17600}
 """What make says of a first build, for the progress bar only."""
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _BOOT = (("arch/s390/boot/bzImage", "vmlinuz"), (".config", "config"), ("System.map", "System.map"))
 
 _built: dict[TreeName, Kernel] = {}
@@ -216,13 +227,12 @@ class _Build:
     def _prepare(self, known: bool) -> bool:
         """The folder of the build: is it the one of the last build?
 
-        One in which make was killed is begun anew, and one if not *known* what was built there.
+        One of which nothing is *known* is begun anew.
         """
         need_tools(f"building Linux from {self._tree}")
         try:
-            if (self._work / BEGUN).exists():
-                self._progress.say(f"the last build of {self._shown} was cut off; it begins anew")
-                known = False
+            if known and (self._work / BEGUN).exists():
+                self._go_on()
             if not known and self._out.exists():
                 shutil.rmtree(self._out)
             self._out.mkdir(parents=True, exist_ok=True)
@@ -237,6 +247,17 @@ class _Build:
             return known
         except OSError as error:
             raise CannotRun(f"cannot write to {self._work}: {error.strerror or error}") from error
+
+    def _go_on(self) -> None:
+        """Keep what a make that was killed has finished."""
+        self._progress.say(f"the last build of {self._shown} was cut off; it goes on from there")
+        remove_unfinished(self._out)
+        if (self._work / BEGUN).read_bytes() != _BOOT_ID.read_bytes():
+            files = [(file.stat().st_mtime, file) for file in all_files(self._out)]
+            last = max((when for when, _ in files), default=0.0)
+            for when, file in files:
+                if when >= last - UNWRITTEN_SECONDS:
+                    file.unlink()
 
     def _take_over(self, files: Files) -> Taken | None:
         """Begin with what was built of another tree, or in another configuration, if that helps."""
@@ -266,7 +287,7 @@ class _Build:
         *found*: what has changed; None if that is not known.  Return: the entry, and what is known
         to be in the files that it was made of.
         """
-        ended = self._work.stat().st_mtime_ns if self._work.exists() else 0
+        ended = self._ended()
         if not self._prepare(found is not None):
             taken = self._take_over(files)
             found = None if taken is None else changes(taken.files, files)
@@ -291,6 +312,12 @@ class _Build:
                 files = self._built_of(state, files)
                 write_note(self._work / FILES, without(files, unsure))
             return self._publish(), files
+
+    def _ended(self) -> int:
+        """When the last build had ended, in nanoseconds; if it was killed, that is not known."""
+        if (self._work / BEGUN).exists():
+            return time.time_ns()
+        return self._work.stat().st_mtime_ns if self._work.exists() else 0
 
     def _remove_outdated(self, state: TreeState, found: Changes, ended: int) -> None:
         """Remove the objects that make would take for those of the changed files."""
@@ -331,7 +358,7 @@ class _Build:
     ) -> None:
         """Run make; what is wrong with the tree is told in make's own words."""
         begun = self._work / BEGUN
-        begun.touch()
+        begun.write_bytes(_BOOT_ID.read_bytes())
         killed = []
         settings = (f"O={self._out}", *MAKE[1:], *self._wanted.words)
         argv = [MAKE[0], "-C", str(self._tree), *settings, *words]

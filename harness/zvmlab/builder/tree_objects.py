@@ -8,6 +8,10 @@ objects are removed here, so that make has to compile them.
 For each file that kbuild makes, as ``x.o``, it leaves ``.x.o.cmd`` beside it, with the command and with the
 sources and headers that the compiler has read.  Some rules leave none.  Their makefiles name
 what they use, or a suffix of it; then nobody can tell what has to go.
+
+A make that is killed leaves objects half written, which the next one would take for finished.  The note
+tells: kbuild writes it when the object is complete, and then removes the compiler's list of headers,
+``.x.o.d``.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from pathlib import Path
 from zvmlab.builder.tree_state import Changes
 
 _COMPILED = (".c", ".h", ".S")
+_NOTE, _HEADERS = ".cmd", ".d"
 # kbuild reads them in each build, whatever their times are.
 _READ_ALWAYS = re.compile(r"(?:Makefile|Kbuild|Kconfig)(?:[.\-_].*)?|.*\.mk")
 # Nothing is built from them.
@@ -64,17 +69,41 @@ def remove_outdated(
     return _not_told(tree, older_ones, known, makefiles)
 
 
+def remove_unfinished(out: Path) -> None:
+    """Remove from *out* what a make that was killed had begun to write."""
+    unfinished = {made for note, made in _notes(out) if _time(made) > _time(note)}
+    unfinished |= {made for _, made in _notes(out, _HEADERS)}
+    for made in unfinished:
+        for suffix in (_NOTE, _HEADERS):
+            made.with_name(f".{made.name}{suffix}").unlink(missing_ok=True)
+        made.unlink(missing_ok=True)
+
+
+def all_files(out: Path) -> Iterator[Path]:
+    """Every file in *out*; links are left out."""
+    for top, _, names in os.walk(out):
+        yield from (file for name in names if not (file := Path(top, name)).is_symlink())
+
+
+def _time(file: Path) -> int:
+    """When it was written; 0 if it is not there."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 def _words(text: str) -> Iterator[str]:
     """The words of a .cmd file; a header's name shows how it was included, as in "a/../b.h"."""
     return (os.path.normpath(word) if "/../" in word else word for word in text.split())
 
 
-def _notes(out: Path) -> Iterator[tuple[Path, Path]]:
-    """Each .cmd file, and the file that it is about."""
+def _notes(out: Path, suffix: str = _NOTE) -> Iterator[tuple[Path, Path]]:
+    """Each .cmd file, or other note, and the file that it is about."""
     for top, _, names in os.walk(out):
         for name in names:
-            if name.startswith(".") and name.endswith(".cmd"):
-                yield Path(top, name), Path(top, name[1 : -len(".cmd")])
+            if name.startswith(".") and name.endswith(suffix):
+                yield Path(top, name), Path(top, name[1 : -len(suffix)])
 
 
 def _not_told(
