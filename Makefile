@@ -265,15 +265,19 @@ check-debug: setup-check ## test: test guests on the debug kernel: KASAN, lockde
 		$(call tests-of,tests/e2e tests/debug)
 
 # Only tests in guests count lines of Linux; the report of an earlier "make check" says on which
-# kernels the requirements were shown.
+# kernels the requirements were shown.  Each share of the tests (SHARD) has a folder, so that one that
+# was interrupted is run again alone; the page and the map are of all that are there.
 COUNTING = $(if $(CHOSEN),$(CHOSEN):coverage,coverage)
+LINUX_COUNTS = $(BUILD)/linux-counts/$(subst :,-,$(subst /,-,$(COUNTING)))
+LINUX_SHARE = $(LINUX_COUNTS)/$(if $(SHARD),$(subst /,-of-,$(SHARD)),all)
 .PHONY: linux-coverage
-linux-coverage: setup-check ##+ measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2
+linux-coverage: setup-check ##+ measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2, FULL=1, SHARD=2/8 adds a share
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch $(COUNTING)
-	$(Q)rm -rf $(BUILD)/linux-counts
-	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel $(COUNTING) --driver upstream --coverage $(BUILD)/linux-counts $(call tests-of,tests/e2e)
-	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --counts $(BUILD)/linux-counts \
+	$(Q)rm -rf $(if $(SHARD),$(LINUX_COUNTS)/all $(LINUX_SHARE),$(LINUX_COUNTS))
+	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel $(COUNTING) --driver upstream $(SPEED) $(SHARD:%=--shard %) \
+		--coverage $(LINUX_SHARE) $(call tests-of,tests/e2e)
+	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --counts $(LINUX_COUNTS)/* \
 		--map guest/linux_map.json --report $(BUILD)/report/report.json --output $(BUILD)/report/coverage-of-linux.md
 
 .PHONY: check-docs

@@ -218,10 +218,10 @@ def test_tests_are_those_that_run_the_functions_touched(tmp_path: Path) -> None:
     part = {
         "kernel": "6.1.9",
         "date": "2026-11-28",
-        "tests": ["(boot)", "t.py::test_a", "t.py::test_b", "t.py::test_c"],
+        "tests": {"": ["(boot)"], "t.py": ["test_a", "test_b", "test_c"]},
         "files": {
-            "a.c": {"closes": [0, 1, 2], "opens": [2, 3], "never": [], "boots": [0]},
-            "b.c": {"other": [3]},
+            "a.c": {"closes": "0-2", "opens": "2 3", "never": "", "boots": "0"},
+            "b.c": {"other": "3"},
         },
     }
     file = tmp_path / "map.json"
@@ -235,9 +235,18 @@ def test_tests_are_those_that_run_the_functions_touched(tmp_path: Path) -> None:
     found = choose(both, known)
     assert found.tests == ["t.py::test_b", "t.py::test_a"], "that which runs most comes first"
     assert found.not_run == ["a.c 8 (never)"] and not found.left and not found.unknown
+    assert known["a.c"]["opens"] == ["t.py::test_b", "t.py::test_c"]
     assert (choose(both, known, 1).tests, choose(both, known, 1).left) == (["t.py::test_b"], 1)
     shown = choose(both, known, 2, {"a.c": ["t.py::test_old_bug"]})
     assert shown.tests == ["t.py::test_old_bug", "t.py::test_b"] and shown.left == 1
+
+
+def test_function_of_the_boot_is_run_by_every_test_of_its_file() -> None:
+    old, new = (f"int boots(void)\n{{\n\treturn {value};\n}}\n" for value in (0, 1))
+    (diff,) = parse("".join(unified_diff(old.splitlines(True), new.splitlines(True), "a/a.c", "b/a.c")).encode(), "it")  # fmt: skip
+    both = Applied({"a.c": File(old.encode())}, {"a.c": File(new.encode())}, {"a.c": diff})
+    found = choose(both, {"a.c": {"boots": ["(boot)"], "opens": ["(boot)", "t.py::test_a"]}})
+    assert found.tests == ["t.py::test_a"] and not found.not_run
 
 
 def test_each_function_touched_has_a_test_and_costly_ones_come_last() -> None:
@@ -265,7 +274,15 @@ def test_driver_without_a_map_has_a_test_of_each_subject() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "{}", '{"6.1": {"tests": [], "files": {"a.c": {"f": [7]}}}}']
+    "text",
+    [
+        "[]",
+        "{}",
+        *(
+            '{"6.1": {"tests": {"": ["a", "b"]}, "files": {"a.c": {"f": "%s"}}}}' % places
+            for places in ("2", "1-2", "1-0", "0-", "x", "-1", "0-99999999999999")
+        ),
+    ],
 )
 def test_map_that_is_none(text: str, tmp_path: Path) -> None:
     (tmp_path / "map.json").write_text(text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``make linux-coverage``: writes a page, and the map of tests, from the lines that guests have counted.
 
-    linux_coverage.py --counts build/linux-counts --output build/report/coverage-of-linux.md
+    linux_coverage.py --counts build/linux-counts/* --output build/report/coverage-of-linux.md
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Write the page on the coverage of Linux.")
     parser.add_argument(
-        "--counts", type=Path, required=True, help="folder of pytest's option --coverage"
+        "--counts",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="folders of pytest's option --coverage, which are added",
     )
     parser.add_argument(
         "--map", type=Path, help="the map of tests, of which the kernel's part is new"
@@ -55,14 +59,14 @@ def report_of(path: Path | None) -> dict[str, Any] | None:
 
 def write(args: argparse.Namespace) -> int:
     """Write the page and the map; 0 if that was done."""
-    kernels = kernels_in(args.counts)
-    if len(kernels) > 1:
-        names = ", ".join(kernel.folder.name for kernel in kernels)
-        raise UsageError(f"{args.counts} holds counts of several kernels: {names}")
+    kernels = [kernel for folder in args.counts for kernel in kernels_in(folder)]
+    names = sorted({kernel.folder.name for kernel in kernels})
+    if len(names) > 1:
+        raise UsageError(f"there are counts of several kernels: {', '.join(names)}")
     version = kernels[0].version
     with tempfile.TemporaryDirectory(prefix="zvmlab-lines-") as scratch:
         found = lines_of(linux_files(), kernels, Path(scratch))
-        lost = sum(bool(test.lost) for test in kernels[0].tests())
+        lost = sum(bool(test.lost) for kernel in kernels for test in kernel.tests())
         args.output.parent.mkdir(parents=True, exist_ok=True)
         text = page(found, report_of(args.report), version, lost)
         args.output.write_text(text, encoding="utf-8")

@@ -5,19 +5,20 @@
      "7.2": {
       "kernel": "7.2.13",
       "date": "2026-11-28",
-      "tests": ["(boot)", "tests/e2e/test_smsg.py::test_smsg_arrives", …],
-      "files": {"net/iucv/iucv.c": {"iucv_init": [0], …}, …}
+      "tests": {"": ["(boot)"], "tests/e2e/test_smsg.py": ["test_smsg_arrives", …], …},
+      "files": {"net/iucv/iucv.c": {"iucv_init": "0", "iucv_path_connect": "1 4-17", …}, …}
      }
     }
 
-There is one part for each series; the functions name their tests by their places in "tests".  "(boot)" is
-what guests ran before their tests.
+There is one part for each series.  The tests are numbered from 0 in the order in which they stand there, and
+the functions name theirs by these numbers.  "(boot)" is what guests ran before their tests.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,33 @@ def series_part(called: Called, kernel: str, date: str) -> dict[str, Any]:
         source: {name: {_plain(test) for test in tests} for name, tests in functions.items()}
         for source, functions in called.items()
     }
-    tests = sorted({test for part in plain.values() for names in part.values() for test in names})
-    place = {test: number for number, test in enumerate(tests)}
+    tests = {test for part in plain.values() for names in part.values() for test in names}
+    place = {test: number for number, test in enumerate(sorted(tests, key=_parts))}
+    by_file: dict[str, list[str]] = {}
+    for test in place:
+        file, name = _parts(test)
+        by_file.setdefault(file, []).append(name)
     files = {
         source: {
-            name: sorted(place[test] for test in functions[name]) for name in sorted(functions)
+            name: _ranges(sorted(place[test] for test in functions[name]))
+            for name in sorted(functions)
         }
         for source, functions in sorted(plain.items())
     }
-    return {"kernel": kernel, "date": date, "tests": tests, "files": files}
+    return {"kernel": kernel, "date": date, "tests": by_file, "files": files}
+
+
+def _parts(test: str) -> tuple[str, str]:
+    """Its file, and its name in it; a test without a file is ("", NAME)."""
+    file, _, name = test.rpartition("::")
+    return file, name
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers as words: "0 3-5"."""
+    groups = groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+    ends = [[number for _, number in group] for _, group in groups]
+    return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in ends)
 
 
 def _plain(test: str) -> str:
@@ -64,10 +83,12 @@ def update(file: Path, series: str, part: dict[str, Any]) -> None:
 
 
 def _text(known: Mapping[str, Any]) -> str:
-    """A line for each test and each function, for a change to be seen in a diff."""
+    """A line for each file of tests and each function, for a change to be seen in a diff."""
     parts = []
     for series, part in known.items():
-        tests = ",\n".join(f"   {json.dumps(test)}" for test in part["tests"])
+        tests = ",\n".join(
+            f"   {json.dumps(file)}: {json.dumps(names)}" for file, names in part["tests"].items()
+        )
         files = ",\n".join(
             f"   {json.dumps(source)}: {{\n"
             + ",\n".join(f"    {json.dumps(name)}: {json.dumps(at)}" for name, at in names.items())
@@ -77,6 +98,6 @@ def _text(known: Mapping[str, Any]) -> str:
         parts.append(
             f' {json.dumps(series)}: {{\n  "kernel": {json.dumps(part["kernel"])},\n'
             f'  "date": {json.dumps(part["date"])},\n'
-            f'  "tests": [\n{tests}\n  ],\n  "files": {{\n{files}\n  }}\n }}'
+            f'  "tests": {{\n{tests}\n  }},\n  "files": {{\n{files}\n  }}\n }}'
         )
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -12,11 +12,12 @@ import linux_coverage
 import pytest
 from counted_program import MAIN, NEVER, ODD, PATH, Count, count_fixture
 from linux_lines import Lines, lines_of
-from linux_map import series_part
+from linux_map import series_part, update
 from linux_page import page
 from zvmlab.base.errors import EXIT_USAGE, UsageError
 from zvmlab.builder.count_folder import kernels_in
 from zvmlab.builder.linux_files import LIST, LinuxFile, counting, linux_files
+from zvmlab.verdict.choice import read_map
 
 FILE = LinuxFile(PurePosixPath(PATH), "DIAGNOSE X'08'", rows="M")
 __all__ = ["count_fixture"]
@@ -89,7 +90,7 @@ def test_source_that_the_kernel_has_not_is_left_out(counted: Path, tmp_path: Pat
 
 def test_map_names_the_tests_of_each_function(counted: Path, tmp_path: Path) -> None:
     file = tmp_path / "map.json"
-    file.write_text('{"6.12": {"kernel": "6.12.1", "date": "d", "tests": [], "files": {}}}')
+    file.write_text('{"6.12": {"kernel": "6.12.1", "date": "d", "tests": {}, "files": {}}}')
     words = ["--counts", str(counted), "--map", str(file), "--output", str(tmp_path / "page.md")]
     assert linux_coverage.main(words) == 0
     found = json.loads(file.read_text())
@@ -97,8 +98,8 @@ def test_map_names_the_tests_of_each_function(counted: Path, tmp_path: Path) -> 
     assert found["6.1"] == {
         "kernel": "6.1.9",
         "date": linux_coverage.today(),
-        "tests": ["one", "two", "two again"],
-        "files": {PATH: {"main": [0, 1, 2], "never": [], "odd": [0, 1, 2]}},
+        "tests": {"": ["one", "two", "two again"]},
+        "files": {PATH: {"main": "0-2", "never": "", "odd": "0-2"}},
     }
     first = file.read_text()
     assert linux_coverage.main(words) == 0 and file.read_text() == first
@@ -110,8 +111,30 @@ def test_map_names_the_tests_of_each_function(counted: Path, tmp_path: Path) -> 
 def test_parameters_of_a_test_are_none_of_its_name() -> None:
     called = {"a.c": {"f": {"t.py::test_a[sid-upstream]", "t.py::test_a[sid-x]", "t.py::test_b"}}}
     part = series_part(called, "7.2.13", "2026-11-28")
-    assert part["tests"] == ["t.py::test_a", "t.py::test_b"]
-    assert part["files"] == {"a.c": {"f": [0, 1]}}
+    assert part["tests"] == {"t.py": ["test_a", "test_b"]}
+    assert part["files"] == {"a.c": {"f": "0-1"}}
+
+
+def test_reader_of_the_map_has_the_names_again(tmp_path: Path) -> None:
+    names = ["(boot)", *(f"{file}::test_{n}" for file in ("a/x.py", "a/y.py") for n in range(5))]
+    called = {"a.c": {"some": set(names[1:4] + names[6:7]), "all": set(names), "none": set()}}
+    update(tmp_path / "map.json", "7.2", series_part(called, "7.2.13", "2026-11-28"))
+    text = (tmp_path / "map.json").read_text()
+    assert '    "some": "1-3 6"' in text.splitlines() or '    "some": "1-3 6",' in text.splitlines()
+    found = read_map("7.2", tmp_path / "map.json")
+    assert {name: set(tests) for name, tests in found["a.c"].items()} == called["a.c"]
+
+
+def test_counts_of_shares_are_added(count: Count, tmp_path: Path) -> None:
+    count("one")
+    shutil.copytree(tmp_path / "cov", tmp_path / "first")
+    drop(tmp_path / "cov")
+    count("two", "x")
+    words = ["--counts", str(tmp_path / "first"), str(tmp_path / "cov")]
+    words += ["--map", str(tmp_path / "map.json"), "--output", str(tmp_path / "page.md")]
+    assert linux_coverage.main(words) == 0
+    part = json.loads((tmp_path / "map.json").read_text())["6.1"]
+    assert part["tests"] == {"": ["one", "two"]} and part["files"][PATH]["odd"] == "0-1"
 
 
 def test_page_says_what_ran_and_what_did_not() -> None:

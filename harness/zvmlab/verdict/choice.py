@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -68,16 +68,30 @@ def read_map(series: str, path: Path = MAP) -> Map:
     try:
         assert isinstance(data, dict)
         part = data[series if series in data else max(data, key=number_of)]
-        tests = [str(test) for test in part["tests"]]
+        tests = [
+            f"{file}::{name}" if file else str(name)
+            for file, names in part["tests"].items()
+            for name in names
+        ]
         return {
             str(source): {
-                str(name): [tests[int(place)] for place in places]
-                for name, places in functions.items()
+                str(name): [tests[place] for place in _places(ranges, len(tests))]
+                for name, ranges in functions.items()
             }
             for source, functions in part["files"].items()
         }
     except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise UsageError(f"{path} is no map of tests; make linux-coverage writes it") from None
+
+
+def _places(ranges: str, total: int) -> Iterator[int]:
+    """The numbers of "0 3-5"; ValueError if one of them is not below *total*."""
+    for word in ranges.split():
+        first, dash, last = word.partition("-")
+        begin, end = int(first), int(last if dash else first)
+        if not begin <= end < total:
+            raise ValueError(f"{word} of {total}")
+        yield from range(begin, end + 1)
 
 
 def touched_functions(diff: FileDiff, old: str, new: str) -> dict[str, list[int]]:
@@ -126,7 +140,8 @@ def choose(
         for tests in functions.values():
             found.whole.update(_plain(tests))
         for function in sorted(touched.keys() & functions.keys() or functions.keys()):
-            found.add(sorted(_plain(functions[function])))
+            of_boot = set(functions[function]) == {_BOOT}
+            found.add(sorted(found.whole if of_boot else _plain(functions[function])))
         choice.not_run += _not_run(name, touched, functions)
     ranked = found.ranked()
     choice.tests = ranked if most is None else ranked[:most]
