@@ -22,6 +22,7 @@ from zvmlab.builder import kbuild, kernel_tree, tree_config, tree_copy
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernel_tree import at_work
 from zvmlab.builder.kernels import resolve
+from zvmlab.builder.linux_files import BUILT_IN, gcov_folder
 from zvmlab.builder.tree_state import tree_state
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -376,6 +377,24 @@ def test_commands_of_a_copy_name_the_copy(tree: Path, other: Path) -> None:
     notes = {file.name: file.read_text() for file in (work / "out").rglob("*.cmd")}
     assert f"{other}/drivers/s390/char/monreader.c" in notes[".monreader.o.cmd"]
     assert not [name for name, text in notes.items() if f"{tree}/" in text]
+
+
+def test_copy_that_counts_names_where_its_objects_were_compiled(tree: Path, other: Path) -> None:
+    """There the guest's kernel shows their counts."""
+    (kbuild.CONFIGS / "coverage.config").write_text('CONFIG_LOCALVERSION="-lines"\n')
+    build(tree)
+    counts = resolve(f"{tree}:coverage", progress=Progress(quiet=True))
+    (other / DRIVER).write_text("int other;\n")
+    copy = resolve(f"{other}:coverage", progress=Progress(quiet=True))
+    (other / DRIVER).write_text("int another;\n")
+    kernel_tree._built.clear()
+    again = resolve(f"{other}:coverage", progress=Progress(quiet=True))
+    for kernel in (copy, again):
+        gcov = gcov_folder(kernel)
+        assert gcov is not None and copy.work is not None and counts.work is not None
+        names = (gcov / BUILT_IN).read_text().splitlines()
+        plain = build(tree).work
+        assert names == [str(w / "out") for w in (copy.work, counts.work, plain) if w is not None]
 
 
 def test_path_within_another_is_left_alone() -> None:

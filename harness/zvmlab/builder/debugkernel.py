@@ -95,7 +95,7 @@ class _Build:
             argv = [*self._make, "modules_install", install, "DEPMOD=true"]
             run(self._what, argv, tree, log, CONFIG_SECONDS)
         if self._counted:
-            for path in keep_notes(self._counted, tree, tree, into / GCOV):
+            for path in keep_notes(self._counted, tree, [tree], into / GCOV):
                 raise ZvmlabError(f"the coverage kernel has not compiled {path}")
         _arrange(tree, into)
         unpacked(self._name, into)  # nothing incomplete enters the cache

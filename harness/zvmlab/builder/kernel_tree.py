@@ -51,8 +51,8 @@ from zvmlab.builder.kernel import Kernel, unpacked
 from zvmlab.builder.linux_files import GCOV, counting, keep_notes, linux_files
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.tree_config import Wanted, judge, wanted
-from zvmlab.builder.tree_copy import BEGUN, Taken, take
-from zvmlab.builder.tree_name import FULL, MINIMAL, TreeName, check_tree
+from zvmlab.builder.tree_copy import BEGUN, ORIGINS, Taken, built_in, take
+from zvmlab.builder.tree_name import COVERAGE_WORD, FULL, MINIMAL, TreeName, check_tree
 from zvmlab.builder.tree_notes import FILES, STATE, last_build, last_files, write_note
 from zvmlab.builder.tree_objects import (
     all_files,
@@ -173,9 +173,9 @@ class _Build:
         self._wanted: Wanted = wanted(name, series, lambda: debian_config(series), words)
         choice = str(name.file) if name.file is not None else name.config
         self._key = digest(str(self._tree), choice, name.checks, " ".join(words))
-        self._objects = f"{choice}:{name.checks}"
-        # The objects of a kernel that counts lines name the folder of their build.
-        self._gives = "" if name.coverage else self._objects
+        plain = f"{choice}:{name.checks}"
+        self._gives = f"{plain}:{COVERAGE_WORD}" if name.coverage else plain
+        self._takes = {plain, self._gives}
         self._work = cache_root() / f"linux-build-{self._key}"
         self._out = self._work / "out"
         self._log = self._work / "build.log"
@@ -235,6 +235,7 @@ class _Build:
                 self._go_on()
             if not known and self._out.exists():
                 shutil.rmtree(self._out)
+                (self._work / ORIGINS).unlink(missing_ok=True)
             self._out.mkdir(parents=True, exist_ok=True)
             if not is_ours(self._work):
                 mark(self._work, manifest.NOTHING)
@@ -263,7 +264,7 @@ class _Build:
         """Begin with what was built of another tree, or in another configuration, if that helps."""
         say, recipe = self._progress.say, self._wanted.recipe
         try:
-            return take(self._work, self._tree, files, self._objects, recipe, say)
+            return take(self._work, self._tree, files, self._takes, recipe, say)
         except OSError as error:
             raise CannotRun(f"cannot write to {self._out}: {error.strerror or error}") from error
 
@@ -422,7 +423,7 @@ class _Build:
 
     def _keep_notes(self, gcov: Path) -> None:
         """Keep the compiler's notes of what counts, as far as this configuration has it."""
-        left = keep_notes(self._counted, self._tree, self._out, gcov)
+        left = keep_notes(self._counted, self._tree, built_in(self._work), gcov)
         named = [path for path in self._name.counted if PurePosixPath(path) in left]
         if named:
             raise UsageError(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,7 +29,7 @@ COUNTS = ".gcda"
 GCOV = "gcov"
 """Folder of a kernel's cache entry with the notes."""
 BUILT_IN = "tree"
-"""File in it that names the folder in which the sources were compiled."""
+"""File in it that names the folders in which the sources were compiled, a line each."""
 _TEXTS = frozenset({"path", "uses", "rows", "functions", "without", "missing"})
 _NEEDED = ("path", "uses")
 
@@ -106,23 +106,24 @@ def counting(sources: Iterable[PurePosixPath]) -> list[str]:
 
 
 def keep_notes(
-    sources: Iterable[PurePosixPath], tree: Path, built: Path, gcov: Path
+    sources: Iterable[PurePosixPath], tree: Path, built: Sequence[Path], gcov: Path
 ) -> list[PurePosixPath]:
     """Keep in *gcov* sources of a tree with the compiler's notes, and where they were *built*.
 
+    The first of the folders has the notes; objects may have come from the others.
     Return: the sources of which there are no notes, because they were not compiled.
     """
     left = []
     gcov.mkdir()
     for path in sources:
-        notes, kept = built / path.with_suffix(NOTES), gcov / path.with_suffix(NOTES)
+        notes, kept = built[0] / path.with_suffix(NOTES), gcov / path.with_suffix(NOTES)
         if notes.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(notes, kept)
             shutil.copyfile(tree / path, gcov / path)
         else:
             left.append(path)
-    (gcov / BUILT_IN).write_text(f"{built}\n", encoding="utf-8")
+    (gcov / BUILT_IN).write_text("".join(f"{folder}\n" for folder in built), encoding="utf-8")
     return left
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Begin the first build of a tree with what was built of one that is almost the same.
 
-    taken = take(work, tree, files, kind, recipe, say)
+    taken = take(work, tree, files, kinds, recipe, say)
     if taken is not None:
         remove_outdated(tree, work / "out", changes(taken.files, files), …)
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from zvmlab.builder.tree_state import Files, changes
 WAIT_SECONDS = 3600
 BEGUN = "begun"
 """In a build's folder as long as make is at work."""
+ORIGINS = "origins"
+"""In a build's folder: those of other builds whose objects it began with, a line each."""
 MOST_DIFFERENT = 0.05
 """Of a tree in which more files differ, most objects would be compiled anyway."""
 # Files of kbuild with the commands, and with what they have read.
@@ -44,17 +46,22 @@ class Taken:
 
 
 def take(
-    work: Path, tree: Path, files: Files, kind: str, recipe: str, say: Callable[[str], None]
+    work: Path,
+    tree: Path,
+    files: Files,
+    kinds: Collection[str],
+    recipe: str,
+    say: Callable[[str], None],
 ) -> Taken | None:
     """Fill *work*/out with the nearest build's; None if there is none that helps.
 
-    *files*: what is in the tree; *kind*: builds of another one have nothing in common with it;
+    *files*: what is in the tree; *kinds*: builds of others have nothing in common with it;
     *recipe*: those of the same one have all.
     """
     ranked = [
         (last_build(other).get("recipe") != recipe, different, other)
         for other in sorted(cache_root().glob("linux-build-*"))
-        if other != work and _fits(other, kind)
+        if other != work and _fits(other, kinds)
         for different in [_different(last_files(other), files)]
         if different <= MOST_DIFFERENT * len(files)
     ]
@@ -64,19 +71,30 @@ def take(
     name = last_build(other)["tree"]
     with locked_within(other.name, WAIT_SECONDS, f"the kernel of {name}", say):
         known = last_files(other)
-        if not _fits(other, kind) or _different(known, files) != different:
+        if not _fits(other, kinds) or _different(known, files) != different:
             return None  # it has been built again meanwhile
         ended = other.stat().st_mtime_ns
         shutil.copytree(other / "out", work / "out", symlinks=True, dirs_exist_ok=True)
+        origins = [str(folder) for folder in built_in(other)]
+        (work / ORIGINS).write_text("".join(f"{name}\n" for name in origins), encoding="utf-8")
     _rename(work / "out", name, str(tree))
     return Taken(known, ended)
 
 
-def _fits(work: Path, kind: str) -> bool:
-    """Is it a build of that kind, which ended well?"""
+def built_in(work: Path) -> list[Path]:
+    """The folders in which objects of this build may have been compiled."""
+    try:
+        names = (work / ORIGINS).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        names = []
+    return [work / "out", *map(Path, names)]
+
+
+def _fits(work: Path, kinds: Collection[str]) -> bool:
+    """Is it a build of one of these kinds, which ended well?"""
     state = last_build(work)
     there = "entry" in state and "tree" in state and not (work / BEGUN).exists()
-    return there and state.get("kind") == kind and (work / "out/vmlinux").exists()
+    return there and state.get("kind") in kinds and (work / "out/vmlinux").exists()
 
 
 def _different(known: Files, files: Files) -> int:

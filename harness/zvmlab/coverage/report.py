@@ -147,19 +147,22 @@ class Report:
         need("geninfo")
         old = re.search(r"\bversion (\d+)", run(["geninfo", "--version"], self._scratch))
         branches = "lcov_branch_coverage" if old and int(old[1]) < 2 else "branch_coverage"
-        prefix = self._prefix()
+        prefix = f"(?:{'|'.join(map(re.escape, self._prefixes()))})"
         words = ["--gcov-tool", gcov.GCOV, "--rc", f"{branches}=1", "--quiet"]
         words += ["--rc", f"geninfo_adjust_src_path={prefix} => {self._folder}"]
         words += ["--include", f"{self._folder}/*", "--output-filename", str(file.resolve())]
         run(["geninfo", *words, str(self._folder)], self._scratch)
 
-    def _prefix(self) -> str:
-        """The folder in which the compiler found the sources."""
-        path = str(self._notes[0].relative_to(self._folder).with_suffix(""))
-        (document,) = gcov.documents(self._folder, [f"{path}{COUNTS}"])
-        (part,) = gcov.of_source(document, f"{path}.c")
-        where = os.path.normpath(Path(document["current_working_directory"], part["file"]))
-        return where.removesuffix(f"/{path}.c")
+    def _prefixes(self) -> list[str]:
+        """The folders in which the compiler found the sources: a copied build has several."""
+        paths = [str(notes.relative_to(self._folder).with_suffix("")) for notes in self._notes]
+        found = set()
+        documents = gcov.documents(self._folder, [f"{path}{COUNTS}" for path in paths])
+        for path, document in zip(paths, documents, strict=True):
+            for part in gcov.of_source(document, f"{path}.c"):
+                where = os.path.normpath(Path(document["current_working_directory"], part["file"]))
+                found.add(where.removesuffix(f"/{path}.c"))
+        return sorted(found, key=len, reverse=True)
 
     def not_run(self, series: Sequence[Path]) -> dict[str, list[int]]:
         """By source: lines that the patches add or change, and that no test ran."""

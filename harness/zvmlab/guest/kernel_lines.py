@@ -103,10 +103,12 @@ def _boot(guest: Guest) -> bytes:
 
 def _read(guest: Guest, gcov: Path, folder: Path) -> None:
     worker = guest.agent.looker(_SECONDS)  # whatever sleeps in the others for good
-    tree = PurePosixPath((gcov / BUILT_IN).read_text(encoding="utf-8").strip())
+    names = (gcov / BUILT_IN).read_text(encoding="utf-8").splitlines()
+    folders = [DEBUGFS / PurePosixPath(name).relative_to("/") for name in names]
     for notes in sorted(gcov.rglob(f"*{NOTES}")):
         source = notes.relative_to(gcov).with_suffix(COUNTS)
-        counts = _counts(worker, DEBUGFS / tree.relative_to("/") / source)
+        found = (_counts(worker, folder / source) for folder in folders)
+        counts = next((one for one in found if one is not None), None)
         if counts is not None:
             target = folder / source
             target.parent.mkdir(parents=True, exist_ok=True)
