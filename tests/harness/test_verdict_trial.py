@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from zvmlab.base.cache import cache_root, digest
 from zvmlab.base.owned import mark
 from zvmlab.builder.modulebuild import Build
 from zvmlab.cli.main import main
-from zvmlab.verdict import runs, trial
+from zvmlab.verdict import lines, runs, trial
 from zvmlab.verdict.runs import Seen
-from zvmlab.verdict.sides import BaseFails, PatchedFails, Side, Sides
+from zvmlab.verdict.sides import BaseFails, PatchedFails, Side, Sides, Target
 
 Play = Callable[..., list[str]]
 TESTS = "tests/e2e/test_a.py"
@@ -47,10 +48,12 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Play:
             base, patched = (Side(f"{side}{target.words}", "6.1.9") for side in ("base", "patched"))
             return Sides(base, patched, Build(tmp_path, "cc", None), "a kernel", ("monreader",))
 
-        def run(self: Any, side: Side, tests: Sequence[str], report: Path) -> None:
+        def run(
+            self: Any, side: Side, tests: Sequence[str], report: Path, counts: Path | None
+        ) -> None:
             name = side.kernel.partition(":")[0]
             over = bool(stop) and len(ran) == stop
-            ran.append(f"{name} {len(tests)}")
+            ran.append(f"{name} {len(tests)}" + (f" into {counts.name}" if counts else ""))
             turn = sum(one.startswith(name) for one in ran)
             report.mkdir(parents=True, exist_ok=True)
             if not (report / "test_xcurrent").is_symlink():
@@ -135,6 +138,52 @@ def test_side_that_does_not_build(
     said = capsys.readouterr()
     assert "a.c:1: error: it" in (said.err if code == 2 else said.out)
     assert nothing_left()
+
+
+def test_lines_are_counted_on_a_kernel_of_their_own(
+    tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """gcov's lines take the place of the functions that the map knows, of what is counted."""
+    ran = play(lambda side, test, turn: True)
+    asked: list[tuple[str, bytes]] = []
+
+    def not_run(_counts: Path, kernel: str, series: bytes, _scratch: Path) -> dict[str, list[int]]:
+        asked.append((kernel, series))
+        return {DRIVER: [7, 8, 11]}
+
+    monkeypatch.setattr(lines, "need_tools", lambda folder: None)
+    monkeypatch.setattr(lines, "not_run", not_run)
+    words = ["--coverage", str(tmp_path / "cov"), "--json", str(tmp_path / "out.json")]
+    assert main(command(tree, *words)) == 0
+    assert ran == ["base 1", "patched 1", "base 1", "patched 1 into cov"]
+    ((kernel, series),) = asked
+    assert kernel == "patched:coverage" and b"+\t\trc = -EIO;" in series
+    data = json.loads((tmp_path / "out.json").read_text())
+    assert data["not_run"] == [f"{DRIVER} 7-8, 11"]
+    assert [one["kernel"] for one in data["tried"]] == [f"{tree}:minimal", f"{tree}:coverage"]
+    assert not [line for line in data["not_tried"] if "lines" in line]
+    assert "--coverage" in data["command"]
+
+
+def test_lines_of_a_packaged_kernel_are_not_counted(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(lines, "need_tools", lambda folder: None)
+    packaged = Target("bookworm", tree, "", True)
+    monkeypatch.setattr(trial, "targets_of", lambda name, progress: [packaged])
+    assert main([*command(tree), "--coverage", str(tmp_path / "cov")]) == 2
+    assert "--coverage counts lines of source trees only" in capsys.readouterr().err
+
+
+def test_folder_of_counts_that_cannot_be(
+    tree: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    if any(shutil.which(tool) is None for tool in ("gcovr", "diff-cover")):
+        pytest.skip("gcovr or diff-cover is missing")
+    (tmp_path / "file").touch()
+    for folder, said in (("file", "is no folder"), ("none/cov", "there is no folder for")):
+        assert main(command(tree, "--coverage", str(tmp_path / folder))) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_trial_that_reaches_its_limit_says_so_first_and_goes_on(

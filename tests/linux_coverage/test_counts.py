@@ -18,6 +18,7 @@ from zvmlab.cli.main import main
 from zvmlab.coverage import gcov, report
 from zvmlab.coverage.gcov import called
 from zvmlab.coverage.report import Report
+from zvmlab.verdict import lines
 
 PATCH = """\
 From: somebody
@@ -74,6 +75,14 @@ def test_counts_of_all_tests_are_added(two: Path, tmp_path: Path) -> None:
     assert (file.lines[3], file.lines[4], file.lines[5], file.lines[10]) == (3, 2, 1, 0)
     assert sorted(file.branches[3]) == [1, 2] and set(file.branches) == {3}
     assert found.title == "Linux 6.1.9 (coverage), 3 tests; 1 guest lost the counts"
+
+
+def test_folder_may_be_named_from_here(
+    two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(two.parent)
+    assert main(["coverage", two.name]) == 0
+    assert "3 tests; 1 guest lost the counts" in capsys.readouterr().out
 
 
 def test_each_function_names_its_tests(two: Path, count: Count, tmp_path: Path) -> None:
@@ -136,6 +145,23 @@ def test_lines_of_a_patch_that_no_test_ran(
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["coverage", str(two), "--patch", str(tmp_path / "none")]) == 2
     assert "none cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_trial_lists_the_lines_that_its_tests_did_not_run(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if any(shutil.which(tool) is None for tool in ("gcovr", "diff-cover")):
+        pytest.skip("gcovr or diff-cover is missing")
+    kernel = Kernel("6.1.9", "coverage", tmp_path / "kernel-6.1-12345678/boot/vmlinuz", None)
+    monkeypatch.setattr(lines, "resolve", lambda name: kernel)
+    for text, found in (
+        (PATCH, {PATH: [10]}),
+        (PATCH.split("@@ -7,5")[0], {PATH: []}),
+        (PATCH.replace(PATH, "mm/b.c"), {}),
+    ):
+        scratch = tmp_path / f"scratch-{len(found)}-{len(text)}"
+        scratch.mkdir()
+        assert lines.not_run(two, "k", text.encode(), scratch) == found
 
 
 def test_kernel_without_counts_has_lines_all_the_same(count: Count, tmp_path: Path) -> None:

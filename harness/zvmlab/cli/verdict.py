@@ -50,6 +50,13 @@ def add_commands(commands: Any) -> None:
     add("--full", action="store_true", help="run all of those tests, not the first ten")
     add("--sweep", action="store_true", help="also sweep the scenarios that use the touched files")
     add(
+        "--coverage",
+        type=Path,
+        metavar="DIR",
+        help="also try each source tree as TREE:coverage, list the changed lines that no test ran,"
+        " and keep the counts in DIR",
+    )
+    add(
         "--allow",
         type=Path,
         metavar="FILE",
@@ -159,6 +166,7 @@ def run_try(arguments: argparse.Namespace) -> int:
         tests=_words(arguments.tests, "--tests"),
         full=arguments.full,
         sweep=arguments.sweep,
+        coverage=arguments.coverage.absolute() if arguments.coverage else None,
         allow=arguments.allow,
         limit=arguments.limit,
         keep=arguments.keep,
@@ -184,7 +192,7 @@ def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
     words = ["zvmlab", "try", arguments.series]
     for name in dict.fromkeys(arguments.kernel):
         words += ["--kernel", name]
-    for option in ("on_top", "tests", "allow"):
+    for option in ("on_top", "tests", "coverage", "allow"):
         value = getattr(arguments, option)
         words += [f"--{option.replace('_', '-')}", str(value)] if value else []
     words += [f"--{option}" for option in ("full", "sweep") if getattr(arguments, option)]

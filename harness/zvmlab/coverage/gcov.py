@@ -81,7 +81,7 @@ def _sums(kernels: Sequence[KernelCounts], scratch: Path) -> list[Path]:
         for test in kernel.tests():
             if not test.lost:
                 check_counts(kernel, test)
-                folders.append(test.folder)
+                folders.append(test.folder.absolute())
     level = 0
     while len(folders) > 1:
         level += 1

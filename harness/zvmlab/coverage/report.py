@@ -164,12 +164,20 @@ class Report:
                 found.add(where.removesuffix(f"/{path}.c"))
         return sorted(found, key=len, reverse=True)
 
+    def _touched(self, text: str) -> list[str]:
+        return [line.split("\t")[2] for line in self._git("apply", "--numstat", text=text)]
+
+    def counted(self, series: Sequence[Path]) -> list[str]:
+        """The sources that the patches change and whose lines are counted."""
+        touched = self._touched("\n".join(_patch(path) for path in series))
+        return [file.path for file in self.files if file.path in touched]
+
     def not_run(self, series: Sequence[Path]) -> dict[str, list[int]]:
         """By source: lines that the patches add or change, and that no test ran."""
         need("diff-cover", "gcovr", "git")
         text = "\n".join(_patch(path) for path in series)
-        touched = [line.split("\t")[2] for line in self._git("apply", "--numstat", text=text)]
-        counted = [file.path for file in self.files if file.path in touched]
+        touched = self._touched(text)
+        counted = self.counted(series)
         if not counted:
             raise UsageError(
                 f"the series changes {', '.join(touched) or 'nothing'}, and none of the"

@@ -47,6 +47,8 @@ class Applied:
     patched: Files
     diffs: Mapping[str, FileDiff]
     """All patches together, by the files' names: places in the patched files."""
+    text: bytes = b""
+    """The same as git shows it."""
 
     @property
     def changed(self) -> list[str]:
@@ -115,12 +117,13 @@ def apply(tree: Path, series: Series, on_top: Series | None, scratch: Path) -> A
         _apply(patch, len(series.patches), scratch, "")
     patched = base | _state(scratch, names)
     words = ["diff", "--cached", "--no-renames", "--no-ext-diff", "--no-textconv", "HEAD", "--"]
-    diffs = {file.name: file for file in parse(git(words, scratch), "the series")}
+    text = git(words, scratch)
+    diffs = {file.name: file for file in parse(text, "the series")}
     if not diffs:
         raise UsageError(
             "the series changes nothing: what its patches do is undone by others of it"
         )
-    return Applied(base, patched, diffs)
+    return Applied(base, patched, diffs, text)
 
 
 def _is_new(series: Series) -> bool:

@@ -139,19 +139,25 @@ class Runner:
         """The results of a run that was cut off."""
         return self._results(self.folder / label, side)
 
-    def run(self, side: Side, tests: Sequence[str], label: str) -> dict[str, Seen]:
-        """The results by key_of() the tests; *label* is a name for this run in the folder."""
+    def run(
+        self, side: Side, tests: Sequence[str], label: str, counts: Path | None = None
+    ) -> dict[str, Seen]:
+        """The results by key_of() the tests; *label* is a name for this run in the folder.
+
+        *counts*: a folder for what runs of the kernel's lines.
+        """
         report = self.folder / label
         before = ResultsFile(report / NAME).read() if self._resume and report.exists() else None
         if before is None or not before.finished:
-            self._pytest(side, tests, report)
+            self._pytest(side, tests, report, counts)
         return self._results(report, side)
 
-    def _pytest(self, side: Side, tests: Sequence[str], report: Path) -> None:
+    def _pytest(self, side: Side, tests: Sequence[str], report: Path, counts: Path | None) -> None:
         report.mkdir(parents=True, exist_ok=True)
         argv = [sys.executable, "-m", "pytest", "-q", "-p", "zvmlab.pytest_plugin"]
         argv += ["-p", "no:cacheprovider", "--kernel", side.kernel]
         argv += ["--zvmlab-report", str(report), "--basetemp", str(report / "guests")]
+        argv += ["--coverage", str(counts)] if counts is not None else []
         env = {**os.environ, **side.environment, "PYTHONPATH": str(TREE / "harness")}
         log = report / "pytest.log"
         code = call([*argv, *tests], env, log, self._seconds)

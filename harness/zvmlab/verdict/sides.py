@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from zvmlab.base.cache import digest
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.builder.kernel import DEBIAN, REPLACED, Kernel, is_debug
+from zvmlab.builder.kernel import DEBIAN, REPLACED, Kernel, counts_lines, is_debug
 from zvmlab.builder.kernel_tree import contents_of
 from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.linux_source import source_tree
 from zvmlab.builder.modulebuild import Build, build_folder, built_modules
-from zvmlab.builder.tree_name import DEBUG_WORD, check_tree, tree_name
+from zvmlab.builder.tree_name import COVERAGE_WORD, DEBUG_WORD, check_tree, tree_name
 from zvmlab.verdict.applied import Applied, Files, tree_file
 from zvmlab.verdict.overlay import overlay
 from zvmlab.verdict.parts import Folder, Part, is_document, looks_modular, modular_parts
@@ -54,6 +54,11 @@ class Target:
     def debug(self) -> bool:
         """Does it look for mistakes?"""
         return is_debug(self.name)
+
+    @property
+    def counts(self) -> bool:
+        """Does it count which lines run?"""
+        return counts_lines(self.name)
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,20 @@ def targets_of(name: str, progress: Progress) -> list[Target]:
     return [Target(name, _source_of(resolve(name, progress=progress), progress), "", True)]
 
 
+def counting(targets: Sequence[Target]) -> list[Target]:
+    """The configurations that count lines, of trees that have none yet."""
+    known = {target.tree for target in targets if target.counts}
+    found = {}
+    for target in targets:
+        if not target.packaged and target.tree not in known:
+            place = target.name.removesuffix(target.words)
+            words = f":{COVERAGE_WORD}"
+            found.setdefault(target.tree, Target(f"{place}{words}", target.tree, words, False))
+    if not known and not found:
+        raise UsageError("--coverage counts lines of source trees only; name one, as source:6.12")
+    return list(found.values())
+
+
 def _source_of(kernel: Kernel, progress: Progress) -> Path:
     """Debian's source of a packaged kernel's series: of the same or a later update."""
     series = _SERIES.match(kernel.version)
@@ -120,7 +139,8 @@ def build_sides(target: Target, applied: Applied, work: Path, progress: Progress
     tree = target.tree
     own = {name: file for name, file in applied.base.items() if tree_file(tree, name) != file}
     names = {name for name in [*applied.changed, *own] if not is_document(name)}
-    if looks_modular(tree, names):
+    # Modules that are built alone count no lines.
+    if looks_modular(tree, names) and not target.counts:
         kernel = _built(target.name, BaseFails, progress)
         build = build_folder(kernel, progress)
         config = build.folder / "include/config/auto.conf"

@@ -25,26 +25,33 @@ from zvmlab.base.owned import discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.version import __version__
 from zvmlab.builder.modulebuild import Build
-from zvmlab.builder.tree_name import series_of, tree_name
+from zvmlab.builder.tree_name import COVERAGE_WORD, series_of, tree_name
 from zvmlab.verdict import choice as choices
+from zvmlab.verdict import lines
 from zvmlab.verdict.allow import Allowed, read_allowed
 from zvmlab.verdict.applied import Applied, apply
+from zvmlab.verdict.diffs import ranges
 from zvmlab.verdict.compare import REPEATS, Results, compare, differing
 from zvmlab.verdict.git import need, top_of, try_git
 from zvmlab.verdict.parts import check_touched
 from zvmlab.verdict.report import Tried, Verdict
 from zvmlab.verdict.runs import Runner
 from zvmlab.verdict.series import Series, read_series
-from zvmlab.verdict.sides import PatchedFails, Sides, Target, build_sides, targets_of
+from zvmlab.verdict.sides import (
+    PatchedFails,
+    Sides,
+    Target,
+    build_sides,
+    counting,
+    targets_of,
+)
 from zvmlab.verdict.static import checkpatch, new_warnings
 from zvmlab.verdict.workspace import RESULTS, claimed, clear, temporaries, workspace
 from zvmlab.verdict.swept import scenarios_for, sweeps
 
 _IDENTITY = "identity"
-_NOT_TRIED = (
-    "lines within functions: no kernel of this trial counts lines (zvmlab coverage --patch)",
-    "instructions for each operation: they are not counted",
-)
+_NO_LINES = "lines within functions: no kernel of this trial counts them (--coverage DIR)"
+_NOT_TRIED = ("instructions for each operation: they are not counted",)
 
 
 class LimitOver(Timeout):
@@ -64,6 +71,8 @@ class Plan:
     full: bool = False
     """All tests that run a touched function, however many."""
     sweep: bool = False
+    coverage: Path | None = None
+    """Count lines on each tree as well, and keep the counts here."""
     allow: Path | None = None
     limit: float | None = None
     keep: Path | None = None
@@ -80,6 +89,9 @@ def trial(plan: Plan, progress: Progress) -> Verdict:
         need(program, package, "trying a series")
     allowed = Allowed(read_allowed(plan.allow, datetime.date.today()))
     targets = [target for name in plan.kernels for target in targets_of(name, progress)]
+    if plan.coverage is not None:
+        lines.need_tools(plan.coverage)
+        targets += counting(targets)
     works = {target.tree: workspace("try", target.tree) for target in targets}
     with contextlib.ExitStack() as stack:
         for tree, work in sorted(works.items()):
@@ -137,6 +149,8 @@ class _Trial:
         self._progress = progress
         self._first = works[targets[0].tree]
         self._choices: dict[Path, choices.Choice] = {}
+        self._lines: dict[str, list[str]] = {}
+        """By source whose lines were counted: those that no test ran."""
 
     def run(self) -> Verdict:
         plan = self._plan
@@ -156,11 +170,13 @@ class _Trial:
         except LimitOver as error:
             verdict.over = f"{error} (exit {EXIT_TIMEOUT})"
             verdict.left = [target.name for target in self._targets[len(verdict.tried) :]]
+        verdict.not_run = self._not_run(verdict.not_run)
         if runner.recalled:
             names = ", ".join(runner.recalled)
             verdict.versions.append(f"results of base known from before (--fresh): {names}")
         if any(one.difference.compared for one in verdict.tried):
             verdict.not_tried += _NOT_TRIED
+            verdict.not_tried += [] if plan.coverage is not None else [_NO_LINES]
         verdict.errors = [] if verdict.over else self._allowed.unneeded()
         verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
         self._end(verdict)
@@ -197,7 +213,13 @@ class _Trial:
         """Results go to the first tree's folder, under what identifies this trial."""
         plan = self._plan
         sides = [repr(sorted(one.base.items())) for one in applied.values()]
-        parts = (series.digest, *sides, *plan.kernels, *plan.tests, repr((plan.full, plan.sweep)))
+        parts = (
+            series.digest,
+            *sides,
+            *plan.kernels,
+            *plan.tests,
+            repr((plan.full, plan.sweep, plan.coverage)),
+        )
         identity = digest(*parts, __version__)
         folder = self._first / RESULTS
         noted = folder / _IDENTITY
@@ -232,9 +254,11 @@ class _Trial:
         label = f"{len(verdict.tried):02d}"
         with self._progress.step(f"testing base and patched on {target.name}"):
             self._compare(target, sides, tests, runner, label, one)
+        if target.counts and self._plan.coverage is not None:
+            self._count(self._plan.coverage, sides, applied, verdict)
         if self._plan.sweep:
             self._sweep(sides, applied, runner.folder / f"{label}-sweep", one, verdict)
-        if not target.debug or target.words != ":debug":
+        if target.words not in (":debug", f":{COVERAGE_WORD}"):
             one.doing = "looking for warnings"
             missing: list[str] = []
             build, tree = sides.build, target.tree
@@ -277,7 +301,8 @@ class _Trial:
         patched: Results = {}
         again: dict[str, list[Results]] = {"base": [], "patched": []}
         try:
-            patched = runner.run(sides.patched, tests, f"{label}-patched")
+            counts = self._plan.coverage if target.counts else None
+            patched = runner.run(sides.patched, tests, f"{label}-patched", counts)
             one.doing = "repeating what differs"
             keys = differing(base, patched)
             for turn in range(1, REPEATS + 1) if keys else ():
@@ -295,6 +320,23 @@ class _Trial:
         one.difference = compare(base, patched, again["base"], again["patched"], self._allowed)
         if not one.difference.compared:
             raise ZvmlabError(f"no test ran on both sides of {target.name}")
+
+    def _count(self, counts: Path, sides: Sides, applied: Applied, verdict: Verdict) -> None:
+        """Note the changed lines that did not run: that says more than which functions did."""
+        with self._scratch("lines") as scratch:
+            found = lines.not_run(counts, sides.patched.kernel, applied.text, scratch)
+        where = f" ({sides.patched.version.partition(' ')[0]})" if len(self._works) > 1 else ""
+        for name, at in found.items():
+            self._lines.setdefault(name, [])
+            self._lines[name] += [f"{name} {ranges(at)}{where}"] if at else []
+        left = [name for name in applied.changed if name.endswith(".c") and name not in found]
+        said = (f"lines of {name}: they are not counted (TREE:coverage={name})" for name in left)
+        verdict.not_tried += [line for line in said if line not in verdict.not_tried]
+
+    def _not_run(self, by_function: Sequence[str]) -> list[str]:
+        """What no test ran: lines of sources that were counted, functions of the others."""
+        kept = [line for line in by_function if line.partition(" ")[0] not in self._lines]
+        return kept + [line for found in self._lines.values() for line in found]
 
     def _sweep(
         self, sides: Sides, applied: Applied, folder: Path, one: Tried, verdict: Verdict
