@@ -31,14 +31,16 @@ static const struct column columns[] = {
 	  "alias of dmstats' group that it is in; the group's first region if it has none" },
 };
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
+enum { COLUMN_MEMORY = 11, COLUMN_GROUP = 13 };
+_Static_assert(COLUMN_GROUP == COLUMN_NUMBER - 1, "the group is the last column");
 
 struct arguments {
 	struct device_words devices;
 	const char *program;
 	struct output output;
 	struct writer *writer;
-	struct dms_machine machine;	/* asked once: it takes longer than a region */
-	bool machine_known;
+	struct dms_machine machine;
+	bool machine_known;	/* asked once, and only for memory_bytes: it takes longer than a region */
 	bool grouped;		/* groups are shown: of many regions each has to be looked for */
 	bool failed;		/* of all devices, one at least */
 };
@@ -155,11 +157,13 @@ int cmd_list(int argc, char **argv)
 	output_init(&arguments.output, "a region of device-mapper statistics", columns,
 		    COLUMN_NUMBER);
 	command_parse(&line, argc, argv, &arguments);
-	arguments.grouped = selection_shows(&arguments.output.selection, COLUMN_NUMBER - 1);
+	arguments.grouped = selection_shows(&arguments.output.selection, COLUMN_GROUP);
 	arguments.writer = output_open(&arguments.output);
 	if (!arguments.writer)
 		return EXIT_FAILED;
-	arguments.machine_known = machine_read(&arguments.machine);
+	arguments.machine_known =
+		selection_shows(&arguments.output.selection, COLUMN_MEMORY) &&
+		machine_read(&arguments.machine);
 	if (arguments.devices.names.count)
 		code = list_named(&arguments);
 	else
