@@ -133,6 +133,43 @@ def test_threads_count_for_their_program(
     assert not [key for key in found if "conn-" in key or "(other)" in key]
 
 
+def test_groups_of_living_tasks(guest: Guest, exporting: Callable[..., Relay]) -> None:
+    """A task counts while it lives, and goes on to count when it has exited, in the same group."""
+    guest.agent.run([BUSYBOX, "cp", BUSYBOX, "/tmp/sleep"]).check()
+    sleeper = guest.agent.worker("sleeper").spawn(["/tmp/sleep", "1000000"])
+    until(lambda: guest.agent.run([BUSYBOX, "pidof", "sleep"]).status == 0)
+    rules = ("work=cmdline:/tmp/sleep 1*", "all=user:0")
+    relay = exporting("taskmon", 9812, *(word for rule in rules for word in ("--group", rule)))
+    before = relay.values()
+    assert before['taskmon_tasks{group="work"}'] == 1
+    assert before['taskmon_exits_total{group="work"}'] == 0
+    assert before['taskmon_tasks{group="all"}'] > 10
+    cpu = before['taskmon_cpu_seconds_total{group="work"}']
+    assert cpu > 0
+    sleeper.signal(signal.SIGKILL)
+    sleeper.wait()
+    until(lambda: relay.values()['taskmon_exits_total{group="work"}'] == 1)
+    after = relay.values()
+    assert after['taskmon_tasks{group="work"}'] == 0
+    assert cpu <= after['taskmon_cpu_seconds_total{group="work"}'] < 2 * cpu
+    assert not [key for key in after if "(other)" in key or "command=" in key]
+
+
+def test_a_rule_that_fits_nothing(guest: Guest) -> None:
+    """It is told, and the exporter goes on."""
+    words = ["--group", "none=name:nothing", "--group", "all=user:0"]
+    exporter = guest.agent.spawn(["/bin/taskmon", "export", "--textfile", "/tmp/one.prom", *words])
+    until(lambda: not guest.agent.run([BUSYBOX, "test", "-f", "/tmp/one.prom"]).status)
+    exporter.signal(signal.SIGTERM)
+    done = exporter.wait(SECONDS)
+    assert done.status == 0
+    sentence = b"--group 'none=name:nothing' fits no task that lives now; it may fit later ones"
+    assert done.stderr.count(b"--group") == 1 and sentence in done.stderr
+    assert b'taskmon_tasks{group="all"}' in guest.agent.read_file("/tmp/one.prom")
+    wrong = guest.agent.run(["/bin/taskmon", "export", "--group", "a=b:c"])
+    assert wrong.status == 2 and b"WHAT is name, cgroup, user or cmdline" in wrong.stderr
+
+
 def test_areas_of_a_device(guest: Guest, exporting: Callable[..., Relay]) -> None:
     """A write to one area counts there and in no other; a histogram."""
     _device(guest)

@@ -65,7 +65,7 @@ def test_values_are_exported(tool: str) -> None:
     assert len(known) > 10
     labels = {"instance", *(label for one in known.values() for label in one)}
     if tool == "taskmon":
-        labels |= {"user"}
+        labels |= {"user", "group"}
     drawn = set()
     for expression, legend in expressions(tool):
         words = {word for word in _WORDS.findall(expression) if word[0] not in '"['}
@@ -73,7 +73,7 @@ def test_values_are_exported(tool: str) -> None:
         assert names and names <= set(known), expression
         assert words - names - _FUNCTIONS <= labels, expression
         of_these = {"instance", *(label for name in names for label in known[name])}
-        of_these |= {"user"} if tool == "taskmon" else set()
+        of_these |= {"user", "group"} if tool == "taskmon" else set()
         assert set(re.findall(r"\{\{([a-z_]+)\}\}", legend)) <= of_these, legend
         drawn |= names
     variable = dashboard(tool)["templating"]["list"][1]["query"]

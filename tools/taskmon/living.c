@@ -103,6 +103,7 @@ static int get_task(struct look *look, const struct proc_task *shown)
 	task.record.exited = proc_has_exited(shown);
 	task.parent = shown->parent;
 	task.state = shown->state;
+	task.exiting = proc_is_exiting(shown) || proc_has_exited(shown);
 	task.begin = shown->begin;
 	task.time_ns = now_in(CLOCK_MONOTONIC, NS_PER_S);
 	if (look->parts & LIVING_CGROUPS) {

@@ -24,6 +24,7 @@ struct snapshot_task {
 	uint32_t process;	/* that it belongs to; 0 for sums other than those of a process */
 	uint32_t parent;	/* process; 0: none */
 	char state;		/* as proc.h has it; of a process that of its busiest task; 0: none */
+	bool exiting;		/* or it has exited: the message about that is under way, or has come */
 	uint64_t begin;		/* as proc.h has it */
 	char *cgroup;		/* NULL: not known; owned */
 	char *name;		/* of a user or cgroup that the sums are of; NULL: none; owned */

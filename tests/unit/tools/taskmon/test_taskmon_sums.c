@@ -23,6 +23,7 @@ static void start(void)
 static void stop(void)
 {
 	collector_free(&collector);
+	sums_free(&sums);
 	text_free(&out);
 }
 
@@ -385,7 +386,11 @@ TEST(losses)
 			 "# TYPE taskmon_exits_without_place_total counter\n"
 			 "# HELP taskmon_exits_without_place_total Tasks that count as (other) because "
 			 "all places were taken\n"
-			 "taskmon_exits_without_place_total 0\n");
+			 "taskmon_exits_without_place_total 0\n"
+			 "# TYPE taskmon_looks_failed_total counter\n"
+			 "# HELP taskmon_looks_failed_total Times that it was not possible to look at the "
+			 "tasks that live\n"
+			 "taskmon_looks_failed_total 0\n");
 }
 
 /* Between messages, what the kernel has dropped since. */
@@ -417,4 +422,207 @@ TEST(delays_that_are_not_accounted)
 	ck_has(written(), "taskmon_exits_without_delays_total{command=\"sh\"} 2");
 	ck_has(out.bytes, "taskmon_delay_seconds_total{command=\"sh\",reason=\"cpu\"} 5.000000001");
 	ck_has(out.bytes, "taskmon_delay_seconds_total{command=\"sh\",reason=\"block_io\"} 4.000000001");
+}
+
+/* Tasks of a machine: a server with a thread, a task of the kernel. */
+static struct snapshot living;
+
+static void lives_on(uint32_t id, uint32_t process, const char *comm, uint64_t faults)
+{
+	struct snapshot_task one = { .record = task(comm, 7), .process = process, .begin = 1000 };
+
+	one.record.id = id;
+	set(&one.record, STATS_UID, 7);
+	set(&one.record, STATS_ETIME, 5000);
+	set(&one.record, STATS_MINFLT, faults);
+	ck_assert_int_eq(snapshot_add(&living, &one), 0);
+}
+
+static void looked(void)
+{
+	snapshot_sort(&living);
+	sums_looked(&sums, &living, now_ns);
+	snapshot_free(&living);
+	living = (struct snapshot){ 0 };
+}
+
+static void exits(uint32_t id, uint32_t process, const char *comm, uint64_t faults)
+{
+	struct stats_record record = task(comm, 7);
+
+	record.id = id;
+	set(&record, STATS_TGID, process);
+	set(&record, STATS_UID, 7);
+	set(&record, STATS_ETIME, 9000);
+	set(&record, STATS_MINFLT, faults);
+	sums_take(&sums, &record);
+}
+
+/* What was counted at a look is not counted again at the exit, and threads are the program's. */
+TEST(living_tasks)
+{
+	const char *faults = "taskmon_page_faults_total{command=\"server\",kind=\"minor\"} ";
+	char line[80];
+
+	ck_assert_ptr_null(strstr(written(), "taskmon_tasks{"));
+	for (unsigned int i = 0; i < 2; i++) {
+		sums_look(&sums);
+		lives_on(10, 10, "server", 100 + i);
+		lives_on(11, 10, "conn-1", 20 + i);
+		looked();
+		ck_has(written(), "taskmon_tasks{command=\"server\"} 2");
+		ck_has(out.bytes, "taskmon_exits_total{command=\"server\"} 0");
+		snprintf(line, sizeof(line), "%s%u", faults, 120 + 2 * i);
+		ck_has(out.bytes, line);
+	}
+	exits(11, 10, "conn-1", 25);
+	exits(10, 10, "server", 110);
+	snprintf(line, sizeof(line), "%s%u", faults, 135u);
+	ck_has(written(), line);
+	ck_has(out.bytes, "taskmon_exits_total{command=\"server\"} 2");
+	ck_assert_ptr_null(strstr(out.bytes, "conn"));
+	/* Its number is used again, and its message came while somebody looked. */
+	sums_look(&sums);
+	lives_on(10, 10, "server", 1);
+	lives_on(12, 12, "brief", 5);
+	exits(12, 12, "brief", 6);
+	looked();
+	snprintf(line, sizeof(line), "%s%u", faults, 136u);
+	ck_has(written(), line);
+	ck_has(out.bytes, "taskmon_tasks{command=\"server\"} 1");
+	ck_has(out.bytes, "taskmon_page_faults_total{command=\"brief\",kind=\"minor\"} 6");
+	ck_has(out.bytes, "taskmon_tasks{command=\"brief\"} 0");
+}
+
+/* One on its way out is counted by its message; if that is lost, what was seen stays. */
+TEST(living_tasks_that_go)
+{
+	const char *line = "taskmon_page_faults_total{command=\"job\",kind=\"minor\"} 8";
+
+	sums_look(&sums);
+	lives_on(20, 20, "job", 8);
+	looked();
+	sums_look(&sums);
+	lives_on(20, 20, "job", 9);
+	living.tasks[0].exiting = true;
+	looked();
+	ck_has(written(), line);
+	ck_has(out.bytes, "taskmon_tasks{command=\"job\"} 0");
+	now_ns += SUMS_PATIENCE_NS - 1;
+	sums_look(&sums);
+	looked();
+	exits(20, 20, "job", 12);
+	ck_has(written(), "taskmon_page_faults_total{command=\"job\",kind=\"minor\"} 12");
+	/* Another one of this number, younger than what was seen: the message about that was lost. */
+	sums_look(&sums);
+	lives_on(30, 30, "lost", 8);
+	living.tasks[0].record.stats.value[STATS_ETIME] = 9001;
+	looked();
+	exits(30, 30, "lost", 2);
+	ck_has(written(), "taskmon_page_faults_total{command=\"lost\",kind=\"minor\"} 10");
+	now_ns += 2 * SUMS_PATIENCE_NS;
+	for (unsigned int i = 0; i < 2; i++) {
+		sums_look(&sums);
+		looked();
+		now_ns += SUMS_PATIENCE_NS;
+	}
+	ck_assert_uint_eq(sums.seen_count, 0);
+	sums_look(&sums);
+	sums_looked(&sums, NULL, now_ns);
+	ck_has(written(), "taskmon_looks_failed_total 1");
+	ck_has(out.bytes, "taskmon_page_faults_total{command=\"lost\",kind=\"minor\"} 10");
+}
+
+/* Names of the kernel's tasks change all the time. */
+TEST(tasks_of_the_kernel)
+{
+	char name[STATS_COMM_MAX];
+
+	sums_look(&sums);
+	for (uint32_t i = 0; i < SUMS_MAX + 2; i++) {
+		snprintf(name, sizeof(name), "kworker/%u:1", i);
+		lives_on(100 + i, 100 + i, name, 1);
+		set(&living.tasks[i].record, STATS_PPID, 2);
+	}
+	looked();
+	ck_has(written(), "taskmon_tasks{command=\"(kernel)\"} 502");
+	ck_assert_uint_eq(sums.count, 1);
+}
+
+static struct rules rules;
+
+/* A process with all that rules ask for. */
+static void in_group(uint32_t id, const char *comm, const char *cgroup, const char *arguments)
+{
+	lives_on(id, id, comm, 1);
+	living.tasks[living.count - 1].cgroup = cgroup ? strdup(cgroup) : NULL;
+	living.tasks[living.count - 1].arguments = arguments ? strdup(arguments) : NULL;
+}
+
+TEST(groups_by_rule)
+{
+	static const char *const words[] = {
+		"web=name:nginx*", "ci=cgroup:/ci.slice", "java=cmdline:*-jar app?.jar*",
+		"web=name:httpd", "seven=user:7", "none=name:nothing",
+	};
+
+	rules = (struct rules){ 0 };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		ck_assert_ptr_null(rules_add(&rules, words[i]));
+	sums.by = SUMS_BY_RULE;
+	sums.rules = &rules;
+	sums_look(&sums);
+	in_group(40, "nginx-1", "/ci.slice", NULL);	/* the first one that fits */
+	in_group(41, "httpd", NULL, NULL);
+	in_group(42, "make", "/ci.slice/run-5.scope", NULL);
+	in_group(43, "make", "/ci.slice2", NULL);
+	in_group(44, "java", "/", "java -jar app1.jar --x");
+	in_group(45, "sh", NULL, NULL);
+	living.tasks[5].record.stats.value[STATS_UID] = 8;
+	looked();
+	ck_has(written(), "taskmon_tasks{group=\"web\"} 2");
+	ck_has(out.bytes, "taskmon_tasks{group=\"ci\"} 1");
+	ck_has(out.bytes, "taskmon_tasks{group=\"java\"} 1");
+	ck_has(out.bytes, "taskmon_tasks{group=\"seven\"} 1");
+	ck_has(out.bytes, "taskmon_tasks{group=\"(other)\"} 1");
+	ck_assert_ptr_null(strstr(out.bytes, "none"));
+	ck_assert_uint_eq(rules.rule[5].matched, 0);
+	/* What was seen tells the group of what exits; of others name and user do. */
+	exits(42, 42, "make", 3);
+	ck_has(written(), "taskmon_exits_total{group=\"ci\"} 1");
+	ck_has(out.bytes, "taskmon_page_faults_total{group=\"ci\",kind=\"minor\"} 3");
+	exits(50, 50, "nginx-2", 3);
+	ck_has(written(), "taskmon_exits_total{group=\"web\"} 1");
+	exits(51, 51, "make", 3);
+	ck_has(written(), "taskmon_exits_total{group=\"seven\"} 1");
+	ck_has(out.bytes, "taskmon_exits_without_place_total 0");
+}
+
+TEST(rules_that_are_none)
+{
+	static const struct {
+		const char *word, *wrong;
+	} cases[] = {
+		{ "web", "GROUP=WHAT:PATTERN, for example web=name:nginx*" },
+		{ "=name:x", "GROUP=WHAT:PATTERN, for example web=name:nginx*" },
+		{ "web=name", "GROUP=WHAT:PATTERN, for example web=name:nginx*" },
+		{ "web=name:", "GROUP=WHAT:PATTERN, for example web=name:nginx*" },
+		{ "a=names:x", "WHAT is name, cgroup, user or cmdline" },
+		{ "a=nam:x", "WHAT is name, cgroup, user or cmdline" },
+		{ "a=user:no such user", "no such user: a name or a number" },
+		{ "a=user:4294967296", "no such user: a name or a number" },
+		{ "a=cgroup:ci", "a cgroup is a path that begins with /" },
+		{ "123456789012345678901234567890123=name:x", "the name of a group may have 32 bytes" },
+	};
+
+	rules = (struct rules){ 0 };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_str_eq(rules_add(&rules, cases[i].word), cases[i].wrong);
+		ck_assert_uint_eq(rules.count, 0);
+	}
+	for (unsigned int i = 0; i < RULES_MAX; i++)
+		ck_assert_ptr_null(rules_add(&rules, "12345678901234567890123456789012=user:4294967295"));
+	ck_assert_str_eq(rules_add(&rules, "a=name:x"), "there may be 64");
+	ck_assert(rules_ask(&rules, RULE_USER));
+	ck_assert(!rules_ask(&rules, RULE_NAME));
 }
