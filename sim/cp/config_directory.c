@@ -210,6 +210,26 @@ static bool parse_mdisk(struct cp_config *config, struct config_span rest,
 	return true;
 }
 
+/* CPU nn [BASE]: it is there from log-on; the base is always CPU 0. */
+static bool parse_cpu(struct cp_config *config, struct config_span rest,
+		      struct config_problem *problem)
+{
+	struct config_span word = rest;
+	uint64_t n;
+
+	if (!config_word(&rest, &word) || !config_number(word, 16, CP_MAX_CPUS - 1, &n))
+		return config_wrong(problem, word, "a hexadecimal CPU address up to 3F");
+	if (config->logon_cpus >> n & 1)
+		return config_wrong(problem, word, "another CPU address than before");
+	word = rest;
+	if (config_word(&rest, &word) && (!config_is(word, "BASE") || n != 0))
+		return config_wrong(problem, word, "BASE behind 00, or nothing");
+	if (!config_empty(rest))
+		return config_wrong(problem, rest, "nothing behind BASE");
+	config->logon_cpus |= UINT64_C(1) << n;
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool (*parse)(struct cp_config *config, struct config_span rest,
@@ -221,6 +241,7 @@ static const struct {
 	{ "ACCOUNT", parse_account },
 	{ "SPOOL", parse_spool },
 	{ "MDISK", parse_mdisk },
+	{ "CPU", parse_cpu },
 };
 
 static bool parse_statement(struct cp_config *config, struct config_span item,
@@ -233,8 +254,8 @@ static bool parse_statement(struct cp_config *config, struct config_span item,
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (config_is(word, statements[i].name))
 			return statements[i].parse(config, rest, problem);
-	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL or MDISK "
-			    "statement");
+	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL, MDISK or "
+			    "CPU statement");
 }
 
 bool config_directory(struct cp_config *config, struct config_span text,
@@ -251,6 +272,7 @@ bool config_directory(struct cp_config *config, struct config_span text,
 	config->units = 0;
 	memset(config->disk, 0, sizeof(config->disk));
 	config->disks = 0;
+	config->logon_cpus = 0;
 	config->applmon = false;
 	config->max_paths = DEFAULT_MAXCONN;
 	while (config_item(&text, &item))

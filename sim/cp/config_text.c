@@ -88,6 +88,9 @@ static void put_directory(struct text *text, const struct cp_config *config)
 	for (unsigned int i = 0; i < config->disks; i++)
 		put(text, "MDISK %04X FB-512 V-DISK %" PRIu32 " %s;", config->disk[i].device,
 		    config->disk[i].blocks, config->disk[i].read_only ? "R" : "W");
+	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS; cpu++)
+		if (config->logon_cpus >> cpu & 1)
+			put(text, "CPU %02X;", cpu);
 	put(text, "OPTION MAXCONN %" PRIu32 "%s", config->max_paths,
 	    config->applmon ? " APPLMON" : "");
 }

@@ -119,6 +119,28 @@ static void take_system_config(struct cp_config *config, const struct cp_system 
 	config->segments = system->config.segments;
 }
 
+/* Those of CPU statements, without which the machine's are the guest's. */
+static bool define_cpus(struct cp *cp, char *err, size_t errlen)
+{
+	const uint64_t all = UINT64_MAX >> (CP_MAX_CPUS - cp->config.cpus);
+	const uint64_t cpus = cp->config.logon_cpus;
+	const char *wrong = NULL;
+
+	if (cpus & ~all)
+		wrong = "have a CPU that the machine has not";
+	else if (cpus && !(cpus & 1))
+		wrong = "lack CPU 00, which is the base";
+	else if (cpus && !cp->host.cpus)
+		wrong = "need an emulator in which CPUs come and go; only QEMU is one";
+	if (wrong) {
+		snprintf(err, errlen, "the CPU statements of %s's directory entry %s",
+			 cp->config.userid, wrong);
+		return false;
+	}
+	cp_set_cpus(cp, cpus ? cpus : all);
+	return true;
+}
+
 static struct cp *log_on(struct cp_system *system, const struct cp_config *config,
 			 const struct cp_host *host, char *err, size_t errlen)
 {
@@ -141,7 +163,7 @@ static struct cp *log_on(struct cp_system *system, const struct cp_config *confi
 	cp->host = *host;
 	cp->parts = parts;
 	cp->random = config->seed;
-	if (init_parts(cp, err, errlen) != 0) {
+	if (!define_cpus(cp, err, errlen) || init_parts(cp, err, errlen) != 0) {
 		cp_config_fini(&cp->config);
 		free(cp);
 		return NULL;

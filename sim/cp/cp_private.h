@@ -89,6 +89,8 @@ struct cp {
 	uint64_t overlay_first, overlay_last;	/**< pages that all of them lie between */
 	struct kasan kasan;
 	bool ipled;
+	uint64_t cpus;		/**< that are defined: bit n is CPU n; the base is CPU 0 */
+	uint64_t started;	/**< of these, by SIGNAL PROCESSOR, and not stopped since */
 	uint64_t random;	/**< generator state, advanced by cp_random() */
 	uint64_t logon_tod;	/**< of the system's clock: as cp_system.ipl_tod (clock.h) */
 	struct iucv_machine *iucv;	/**< its user of IUCV, buffers and masks */
@@ -125,6 +127,15 @@ struct cp {
 uint64_t cp_random(struct cp *cp);
 /** The same for what no machine is the subject of. */
 uint64_t cp_system_random(struct cp_system *system);
+
+/** The guest has these CPUs from now on, and the emulator knows. */
+void cp_set_cpus(struct cp *cp, uint64_t cpus);
+
+/** How many CPUs the guest has. */
+static inline unsigned int cp_cpu_count(const struct cp *cp)
+{
+	return (unsigned int)__builtin_popcountll(cp->cpus);
+}
 
 static inline struct cp_result cp_pass(void)
 {

@@ -171,8 +171,8 @@ static void put_vm(const struct cp *cp, unsigned int cpu, uint8_t *sysib)
 {
 	(void)cpu;
 	sysib[SYSIB_COUNT] = 1;
-	put_be16(sysib + SYSIB_CPUS, (uint16_t)cp->config.cpus);
-	put_be16(sysib + SYSIB_CONFIGURED, (uint16_t)cp->config.cpus);
+	put_be16(sysib + SYSIB_CPUS, (uint16_t)cp_cpu_count(cp));
+	put_be16(sysib + SYSIB_CONFIGURED, (uint16_t)cp_cpu_count(cp));
 	ebcdic_name(sysib + SYSIB_NAME, cp->config.userid);
 	put_be32(sysib + SYSIB_CAPABILITY, 1000);
 	assert(strlen(cp->config.level) == 16);

@@ -25,18 +25,40 @@ void cp_reset(struct cp *cp)
 		if (cp->parts[i]->reset)
 			cp->parts[i]->reset(cp);
 	cp->ipled = false;
+	cp->started = 0;
 	trace_end(cp);
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_RESET, .name = "", .text = "" });
 	iucv_dispatch(cp);
+}
+
+/* What they have of the CPU. */
+static void reset_parts(struct cp *cp, unsigned int cpu)
+{
+	for (size_t i = count(cp); i-- > 0;)
+		if (cp->parts[i]->reset_cpu)
+			cp->parts[i]->reset_cpu(cp, cpu);
+}
+
+void cp_set_cpus(struct cp *cp, uint64_t cpus)
+{
+	const uint64_t gone = cp->cpus & ~cpus;
+
+	assert(cpus & 1);
+	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
+		if (gone >> cpu & 1)
+			reset_parts(cp, cpu);
+	cp->cpus = cpus;
+	cp->started &= cpus;
+	if (cp->host.cpus)
+		cp->host.cpus(cp->host.opaque, cpus);
 }
 
 void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
 	TRACE_INPUT(cp, reset_cpu, .cpu = cpu);
-	for (size_t i = count(cp); i-- > 0;)
-		if (cp->parts[i]->reset_cpu)
-			cp->parts[i]->reset_cpu(cp, cpu);
+	cp->started &= ~(UINT64_C(1) << cpu);
+	reset_parts(cp, cpu);
 	trace_end(cp);
 }
 
@@ -64,13 +86,21 @@ void cp_cpu_ordered(struct cp *cp, unsigned int cpu, unsigned int from, enum cp_
 		unsigned int number;
 		const char *name;
 	} orders[CP_ORDERS] = {
+		[CP_ORDER_START] = { 0 },
 		[CP_ORDER_STOP] = { 2629, "stop" },
 		[CP_ORDER_INITIAL_RESET] = { 2627, "initial CPU reset" },
 	};
 	char line[128], prefix[CPU_LEN];
+	const uint64_t bit = UINT64_C(1) << cpu;
 
 	assert((unsigned int)order < CP_ORDERS && from < cp->config.cpus);
 	TRACE_INPUT(cp, cpu_ordered, .cpu = cpu, .from = from, .sigp = order);
+	if (order == CP_ORDER_START) {
+		cp->started |= bit & cp->cpus;
+		trace_end(cp);
+		return;
+	}
+	cp->started &= ~bit;
 	snprintf(line, sizeof(line), "%sHCPGSP%uI The virtual machine is placed in CP mode due to a "
 		 "SIGP %s from CPU %02X.", cpu_prefix(cp, cpu, prefix), orders[order].number,
 		 orders[order].name, from);

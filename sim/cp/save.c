@@ -19,7 +19,7 @@
 #include "zvmlab/input.h"
 
 #define MAGIC "ZVMLABCP"
-#define VERSION 7u
+#define VERSION 8u
 #define MAGIC_SIZE 8u
 #define OFFSET_VERSION 8u
 #define OFFSET_LENGTH 12u
@@ -63,6 +63,7 @@ static uint64_t config_fingerprint(const struct cp_config *config)
 	hash = hash_text(hash, config->level);
 	hash = hash_machine(hash, &config->machine);
 	hash = hash_number(hash, config->cpus);
+	hash = hash_number(hash, config->logon_cpus);
 	hash = hash_number(hash, config->max_paths);
 	hash = hash_number(hash, config->units);
 	for (unsigned int i = 0; i < config->units; i++) {
@@ -89,11 +90,23 @@ static uint64_t fingerprint(const struct cp_system *system)
 	return hash;
 }
 
+/* The guest has the base, and no CPU that the emulator has not; what runs is there. */
+static void cpus_state(struct cp *cp, struct state *s)
+{
+	state_u64(s, &cp->cpus);
+	state_u64(s, &cp->started);
+	state_require(s, (cp->cpus & 1) && cp->cpus <= UINT64_MAX >> (CP_MAX_CPUS - cp->config.cpus));
+	state_require(s, cp->config.logon_cpus ||
+			 cp->cpus == UINT64_MAX >> (CP_MAX_CPUS - cp->config.cpus));
+	state_require(s, (cp->started & ~cp->cpus) == 0);
+}
+
 static void system_state(struct cp_system *system, struct state *s)
 {
 	state_tag(s, "CORE");
 	for (unsigned int i = 0; i < system->machines; i++) {
 		state_bool(s, &system->machine[i]->ipled);
+		cpus_state(system->machine[i], s);
 		state_u64(s, &system->machine[i]->random);
 	}
 	state_u64(s, &system->random);
@@ -139,7 +152,7 @@ static const char *image_defect(const struct cp_system *system, const uint8_t *i
 		return "its checksum is wrong; it is damaged";
 	if (get_be64(image + OFFSET_CONFIG) != fingerprint(system))
 		return "it was saved with another configuration; user ID, classes, level, machine, "
-		       "number of CPUs and paths, and SPOOL and MDISK statements must be the same";
+		       "number of CPUs and paths, and SPOOL, MDISK and CPU statements must be the same";
 	return NULL;
 }
 
@@ -200,6 +213,12 @@ static void trial_storage_changed(void *opaque)
 	(void)opaque;
 }
 
+static void trial_cpus(void *opaque, uint64_t defined)
+{
+	(void)opaque;
+	(void)defined;
+}
+
 static void trial_page_changed(void *opaque, uint64_t addr, bool out)
 {
 	(void)opaque;
@@ -229,6 +248,7 @@ static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
 		/* The image may have pages that are out, if this host has. */
 		.page_changed = cp->host.page_changed ? trial_page_changed : NULL,
 		.external = cp->host.page_changed ? trial_kick : NULL,
+		.cpus = trial_cpus,
 	};
 	char err[256];
 
@@ -277,6 +297,7 @@ static const char *try_image(struct cp_system *system, const uint8_t *image, siz
 static void show(struct cp *cp)
 {
 	cp->host.storage_changed(cp->host.opaque);
+	cp_set_cpus(cp, cp->cpus);
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
 		if (cp_interrupt_pending(cp, cpu))
 			cp_kick(cp, cpu);

@@ -132,7 +132,7 @@ static void put_guest(const struct cp *cp, uint8_t *to)
 	assert(cp->config.cpus > 0 && cp->config.cpus <= CP_MAX_CPUS);
 	to[GUEST_VALID] = GUEST_VALID_ZIIPS;
 	ebcdic_name(to + GUEST_USERID, cp->config.userid);
-	put_be16(to + GUEST_SHARED, (uint16_t)cp->config.cpus);
+	put_be16(to + GUEST_SHARED, (uint16_t)cp_cpu_count(cp));
 	ebcdic_name(to + GUEST_POOL, "");
 }
 

@@ -108,7 +108,8 @@ enum {
 	MEMBER_TIMER_SET = 1,		/**< member_notices.timer */
 	MEMBER_STORAGE_CHANGED = 2,	/**< rights, and what storage the machine has */
 	MEMBER_ALL_STORED = 4,		/**< the ring was full: all of storage may have changed */
-	MEMBER_REQUEST = 8,		/**< shifted left by enum cp_machine_request */
+	MEMBER_CPUS_CHANGED = 8,	/**< member_notices.cpus */
+	MEMBER_REQUEST = 16,		/**< shifted left by enum cp_machine_request */
 };
 
 enum member_change { MEMBER_STORED, MEMBER_PAGE_OUT, MEMBER_PAGE_IN };
@@ -122,6 +123,7 @@ struct member_range {
 /** Written by the process while the machine reads; the two numbers by one side each. */
 struct member_notices {
 	uint64_t kicks, externals;	/**< CPUs, bit 0 is CPU 0 */
+	uint64_t cpus;			/**< that the guest has, bit 0 is CPU 0 */
 	uint64_t timer;			/**< TOD; 0: none */
 	uint32_t flags;
 	uint32_t put, taken;		/**< ranges, since the beginning; modulo 2^32 */

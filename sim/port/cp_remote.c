@@ -343,6 +343,9 @@ static void apply_flags(struct cp_port *port, uint32_t flags)
 	if (flags & MEMBER_TIMER_SET)
 		host->set_timer(host->opaque, __atomic_load_n(&port->remote->page->notices.timer,
 							      __ATOMIC_ACQUIRE));
+	if (flags & MEMBER_CPUS_CHANGED && host->cpus)
+		host->cpus(host->opaque, __atomic_load_n(&port->remote->page->notices.cpus,
+							 __ATOMIC_ACQUIRE));
 	for (unsigned int what = 0; what < CP_MACHINE_REQUESTS && host->machine; what++)
 		if (flags & (uint32_t)MEMBER_REQUEST << what)
 			host->machine(host->opaque, what);

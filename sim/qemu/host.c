@@ -160,6 +160,19 @@ static void host_storage_changed(void *opaque)
 	flush_all();
 }
 
+static void host_cpus(void *opaque, uint64_t defined)
+{
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+
+	qatomic_set(&s->no_cpus, ~defined);
+}
+
+bool zvmlab_has_cpu(unsigned int address)
+{
+	return !zvmlab_cp || address >= CP_MAX_CPUS ||
+	       !(qatomic_read(&zvmlab_cp->no_cpus) >> address & 1);
+}
+
 /* A page that is in again is nowhere in a TLB. */
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
 {
@@ -205,6 +218,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
+	host->cpus = host_cpus;
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;
 	host->machine = host_machine;

@@ -26,6 +26,7 @@ struct ZvmlabCp {
 	QEMUTimer *timer;
 	int watched;		/* cp_calls.fd(), once the machine is complete; else -1 */
 	bool ipled;		/* cp_ipl() called since the last reset */
+	uint64_t no_cpus;	/* of the machine: bit n is CPU n, which the guest has not */
 	bool wait_told;		/* a disabled wait has been reported */
 	bool lockstep;		/* the machine stops at each event that a client is told */
 	bool holding;		/* … and is about to */

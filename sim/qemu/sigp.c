@@ -45,7 +45,9 @@ static void tell_cp(const CPUS390XState *env, uint8_t order, uint64_t address)
 	struct cp_port *port = &zvmlab_cp->port;
 	const uint16_t cpu = address;
 
-	if (order == SIGP_STOP)
+	if (order == SIGP_START || order == SIGP_RESTART)
+		port->calls->cpu_ordered(port, cpu, env->core_id, CP_ORDER_START);
+	else if (order == SIGP_STOP)
 		port->calls->cpu_ordered(port, cpu, env->core_id, CP_ORDER_STOP);
 	else if (order == SIGP_INITIAL_CPU_RESET)
 		port->calls->cpu_ordered(port, cpu, env->core_id, CP_ORDER_INITIAL_RESET);
@@ -63,12 +65,15 @@ static void carry_out(CPUState *cs, run_on_cpu_data data)
 		tell_cp(env, order >> ORDER_SHIFT, env->regs[order & R_MASK]);
 }
 
-void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra)
+bool zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra)
 {
 	CPUState *cs = env_cpu(env);
 
+	/* All CPUs change the architecture, whatever the address is. */
+	if (order != SIGP_SET_ARCH && !zvmlab_has_cpu((uint16_t)env->regs[r3]))
+		return false;
 	if (!carried_out_by_addressed(order))
-		return;
+		return true;
 	cpu_restore_state(cs, ra);
 	env->psw.addr += env->int_pgm_ilen;
 	async_run_on_cpu(cs, carry_out,

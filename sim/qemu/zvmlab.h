@@ -90,8 +90,9 @@ void zvmlab_facilities(uint8_t *list);
 /*
  * SIGNAL PROCESSOR, called with the BQL held.  Returns if the order is QEMU's to execute at
  * once; else the BQL is released, and the instruction completed before the next one.
+ * Return: false if the guest has no such CPU.
  */
-void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra);
+bool zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra);
 
 /* CIPHER MESSAGE WITH CHAINING, function 67: pseudorandom numbers.  Return: the condition code. */
 uint32_t zvmlab_kmc_prng(CPUS390XState *env, uint32_t r1, uint32_t r2, uintptr_t ra);
@@ -116,6 +117,9 @@ bool zvmlab_protected(uint64_t addr, bool store, int *flags);
 
 /* A CPU has loaded a PSW whose wait bit is one.  Says on standard error if no interruption ends that. */
 void zvmlab_wait(const CPUS390XState *env);
+
+/* Has the guest the CPU with this address, if the machine has? */
+bool zvmlab_has_cpu(unsigned int address);
 
 /* System reset of any kind; reset of one CPU. */
 void zvmlab_reset(void);

@@ -107,6 +107,12 @@ static void host_set_timer(void *opaque, uint64_t tod)
 	(void)tod;
 }
 
+static void host_cpus(void *opaque, uint64_t defined)
+{
+	(void)opaque;
+	(void)defined;
+}
+
 static void host_storage_changed(void *opaque)
 {
 	(void)opaque;
@@ -163,7 +169,7 @@ bool replay_host(struct replay *r, struct cp_host *host)
 	*host = (struct cp_host){
 		.opaque = r, .map = host_map, .fetch = host_fetch, .dirty = host_dirty,
 		.tod = host_tod, .kick = host_kick, .set_timer = host_set_timer,
-		.storage_changed = host_storage_changed, .page_changed = host_page_changed,
+		.cpus = host_cpus, .storage_changed = host_storage_changed, .page_changed = host_page_changed,
 		.external = host_kick, .trace = host_trace,
 	};
 	if (storage == MAP_FAILED)

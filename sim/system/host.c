@@ -193,6 +193,14 @@ static void host_page_changed(void *opaque, uint64_t addr, bool out)
 	});
 }
 
+static void host_cpus(void *opaque, uint64_t defined)
+{
+	struct member *member = member_of(opaque);
+
+	__atomic_store_n(&member->page->notices.cpus, defined, __ATOMIC_RELEASE);
+	set_flags(member, MEMBER_CPUS_CHANGED);
+}
+
 static void host_machine(void *opaque, enum cp_machine_request what)
 {
 	set_flags(member_of(opaque), (uint32_t)MEMBER_REQUEST << what);
@@ -207,6 +215,7 @@ void member_host(struct member *member, struct cp_host *host)
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
+	host->cpus = host_cpus;
 	host->page_changed = host_page_changed;
 	host->external = host_external;
 	host->machine = host_machine;

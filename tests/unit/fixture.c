@@ -173,6 +173,11 @@ static bool start(void *opaque, const char *userid)
 	return true;
 }
 
+static void fx_cpus(void *opaque, uint64_t defined)
+{
+	((struct fixture *)opaque)->cpus = defined;
+}
+
 static void fx_storage_changed(void *opaque)
 {
 	((struct fixture *)opaque)->storage_changes++;
@@ -262,7 +267,7 @@ static void create(struct cp_system *system)
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
 		.page_changed = fx_no_external ? NULL : fx_page_changed,
 		.external = fx_no_external ? NULL : fx_external,
-		.machine = fx_machine, .trace = fx_trace, .event = fx_event,
+		.cpus = fx_cpus, .machine = fx_machine, .trace = fx_trace, .event = fx_event,
 	};
 	char err[256];
 

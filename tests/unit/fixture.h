@@ -52,6 +52,7 @@ struct fixture {
 	unsigned int page_changes[2];	/* pages that came in, that went out */
 	unsigned int released;		/* pages that the emulator took back */
 	bool keeps_pages;		/* it cannot */
+	uint64_t cpus;		/* that the emulator was told of, bit n is CPU n */
 	unsigned int machine[CP_MACHINE_REQUESTS];	/* requests to the emulator */
 	unsigned int events[CP_EVENT_KINDS];
 	struct cp_event last_event;	/* name and text point into the two below */

@@ -2,6 +2,7 @@
 /* INDICATE, as far as the core sees a load; DETACH. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command_spool.h"
 #include "zvmlab/guests.h"
@@ -106,6 +107,8 @@ int cpcmd_indicate_user(struct cpcmd_args *args)
 	cpcmd_line(cp, "       INSTAN=%" PRIu64, pages);
 	cpcmd_line(cp, "NPREF=0  PREF=0  READS=0  WRITES=0");
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
+		if (!(cp->cpus >> cpu & 1))
+			continue;
 		cpcmd_line(cp, "CPU %02X: CTIME=00:00 VTIME=000:00 TTIME=000:00 IO=000000", cpu);
 		cpcmd_line(cp, "        RDR=%06u PRT=%06u PCH=%06u TYPE=CP   CPUAFFIN=ON",
 			   cpu == 0 ? files_of(cp, SPOOL_RDR) : 0,
@@ -161,6 +164,8 @@ int cpcmd_detach(struct cpcmd_args *args)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "DTV");
+	if (strcmp(args->word, "CPU") == 0)
+		return cpcmd_detach_cpu(args);
 	do {
 		if (!cpcmd_number(args->word, 16, 0, UINT16_MAX, &number))
 			return cpcmd_invalid(args, "DTV");

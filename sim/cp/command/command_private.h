@@ -126,6 +126,8 @@ const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN]);
 bool cpcmd_query_units(struct cpcmd_args *args, int *rc);
 /** Is there a virtual device of this number? */
 bool cpcmd_has_device(const struct cp *cp, uint64_t number);
+/** DETACH of virtual CPUs. */
+cpcmd_function cpcmd_detach_cpu;
 /** PURGE of spool files. */
 cpcmd_function cpcmd_purge_files;
 

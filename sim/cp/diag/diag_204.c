@@ -60,7 +60,7 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 				  unsigned int r3)
 {
 	uint64_t addr = diag_address(insn, r1);
-	unsigned int cpus = cp->config.cpus;
+	unsigned int cpus = cp_cpu_count(cp);
 	uint8_t page[CP_PAGE_SIZE] = { [INFO_PARTITIONS] = 1, [INFO_FLAGS] = FLAG_PHYSICAL };
 	uint8_t *end;
 	struct fault_action action;

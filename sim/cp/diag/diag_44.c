@@ -22,7 +22,8 @@ struct cp_result diag_9c_yield_to(struct cp *cp, const struct cp_insn *insn, uns
 {
 	(void)r3;
 	assert(r1 < 16);
-	if ((uint16_t)insn->gr[r1] >= cp->config.cpus)
+	if ((uint16_t)insn->gr[r1] >= cp->config.cpus ||
+	    !(cp->cpus >> (uint16_t)insn->gr[r1] & 1))
 		return cp_program(PGM_SPECIFICATION);
 	return cp_done();
 }

@@ -205,9 +205,9 @@ static void own_data(struct cp *cp, struct guest_data *data)
 	const uint64_t kib = storage_size(cp) / 1024;
 
 	data->online_us = clock_connected(cp);
-	data->cpu_us = data->online_us * cp->config.cpus;
+	data->cpu_us = data->online_us * cp_cpu_count(cp);
 	data->storage_max = data->storage_share = data->storage_used = kib;
-	data->cpus = data->operating = cp->config.cpus;
+	data->cpus = data->operating = cp_cpu_count(cp);
 	data->share_max = GUESTS_SHARE_MAX;
 	data->share = SHARE;
 }

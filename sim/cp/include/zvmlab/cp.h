@@ -145,8 +145,8 @@ void cp_reset(struct cp *cp);
 /** Reset of one CPU: its buffer and masks go. */
 void cp_reset_cpu(struct cp *cp, unsigned int cpu);
 
-/** Orders of SIGNAL PROCESSOR after which CP says that the addressed CPU does not run. */
-enum cp_order { CP_ORDER_STOP, CP_ORDER_INITIAL_RESET, CP_ORDERS };
+/** Orders of SIGNAL PROCESSOR by which CPUs begin to run (RESTART, too), or do not run. */
+enum cp_order { CP_ORDER_START, CP_ORDER_STOP, CP_ORDER_INITIAL_RESET, CP_ORDERS };
 
 /** CPU @from has given @cpu the order, and it was accepted. */
 void cp_cpu_ordered(struct cp *cp, unsigned int cpu, unsigned int from, enum cp_order order);

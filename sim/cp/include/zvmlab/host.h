@@ -109,6 +109,13 @@ struct cp_host {
 	 */
 	void (*machine)(void *opaque, enum cp_machine_request what);
 
+	/**
+	 * The guest has these CPUs of the machine's, bit n is CPU n; the others are not operational
+	 * and stopped.  First from cp_create().  NULL: the emulator cannot, and the directory must
+	 * have no CPU statements.
+	 */
+	void (*cpus)(void *opaque, uint64_t defined);
+
 	/** One line of trace, NUL-terminated, without a newline; may be NULL. */
 	void (*trace)(void *opaque, const char *line, size_t len);
 

@@ -10,4 +10,7 @@
 //@ file: target/s390x/tcg/misc_helper.c
 //@ include: hw/s390x/zvmlab.h
 //@ before: cc = handle_sigp(env, order_code
-    zvmlab_sigp(env, order_code & SIGP_ORDER_MASK, r1, r3, GETPC());
+    if (!zvmlab_sigp(env, order_code & SIGP_ORDER_MASK, r1, r3, GETPC())) {
+        bql_unlock();
+        return SIGP_CC_NOT_OPERATIONAL;
+    }

@@ -132,6 +132,8 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "directory", "OPTION MAXCONN 65536" }, { "directory", "OPTION QUICKDSP" },
 	{ "directory", "ACCOUNT" }, { "directory", "ACCOUNT A B" }, { "directory", "ACCOUNT A,B" },
 	{ "directory", "USER LINUX" },
+	{ "directory", "CPU" }, { "directory", "CPU 40" }, { "directory", "CPU 0;CPU 00" },
+	{ "directory", "CPU 00 IFL" }, { "directory", "CPU 01 BASE" }, { "directory", "CPU 0 BASE X" },
 	{ "directory", "SPOOL" }, { "directory", "SPOOL 10000 2540 READER" },
 	{ "directory", "SPOOL 00C" }, { "directory", "SPOOL 00C 3505" },
 	{ "directory", "SPOOL 00C 2540" }, { "directory", "SPOOL 00C 2540 PRINTER" },

@@ -135,7 +135,7 @@ TEST(header)
 	uint8_t *image = save(&len);
 
 	ck_assert_mem_eq(image + IMAGE_MAGIC, "ZVMLABCP", 8);
-	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 7);
+	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 8);
 	ck_assert_uint_eq(get_be64(image + IMAGE_LENGTH), len);
 	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
 	ck_assert_mem_eq(image + len - 12, "END.", 4);
@@ -218,7 +218,7 @@ TEST(sentences)
 	image[IMAGE_LENGTH + 7] ^= 1;
 	image[IMAGE_CONFIG] ^= 1;
 	ck_load_fails(image, len, "it was saved with another configuration; user ID, classes, "
-		      "level, machine, number of CPUs and paths, and SPOOL and MDISK "
+		      "level, machine, number of CPUs and paths, and SPOOL, MDISK and CPU "
 		      "statements must be the same");
 	image[IMAGE_CONFIG] ^= 1;
 	image[PAYLOAD + 4] = 2;
