@@ -244,7 +244,7 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
 
 def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
     text = page_of(monread, tmp_path, stream(part(Record(1, 11, BEGIN)))).read_text()
-    assert text.count("No data.") == 12
+    assert text.count("No data.") == 13
     assert "No event was recorded." in text
 
 
@@ -359,7 +359,7 @@ def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
     assert 60 < sum(float(row[6]) for row in tables["volumes-table"][1:]) < 140
     assert len(tables["user-paging-table"]) == 11
     lines = run(monread, out, "--tables").stdout
-    for name in ("load", "waits", "responses", "volumes", "user-paging"):
+    for name in ("load", "waits", "most-waits", "responses", "volumes", "user-paging"):
         for row in tables[f"{name}-table"][1:]:
             words = " ".join(" ".join(row).replace("▲", "!").split())
             assert words in [" ".join(line.split()) for line in lines.splitlines()]

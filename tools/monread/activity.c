@@ -108,41 +108,123 @@ double activity_rate(uint64_t count, uint64_t time)
 	return time ? (double)count * (double)TOD_SECOND / (double)time : 0;
 }
 
-/* Each has its busiest interval. */
-static void note_devices(struct activity *f)
+static uint64_t times_of(const struct device_activity *device)
 {
-	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
-		struct device_activity *device = &f->device[i];
-		const uint64_t starts = device->starts - device->starts_before;
-		double rate;
+	return device->connect + device->pending + device->disconnect;
+}
 
-		if (!starts)
-			continue;
-		device->starts_before = device->starts;
-		rate = activity_rate(starts, f->now.time);
-		if (rate > device->most) {
-			device->most = rate;
-			device->most_at = f->now.last;
-		}
+/* What has become of the device in the interval, against that of its others. */
+static void note_device(const struct activity *f, struct device_activity *device)
+{
+	const uint64_t pages = device->pages.reads + device->pages.writes;
+	const uint64_t measured = device->sampled ? device->measured - device->measured_before : 0;
+	const uint64_t times = times_of(device) - device->times_before;
+	const double starts_rate = activity_rate(device->starts - device->starts_before, f->now.time);
+	const double pages_rate = activity_rate(pages - device->pages_before, f->now.time);
+
+	device->starts_before = device->starts;
+	device->pages_before = pages;
+	if (starts_rate > device->most) {
+		device->most = starts_rate;
+		device->most_at = f->now.last;
+	}
+	if (pages_rate > device->most_pages) {
+		device->most_pages = pages_rate;
+		device->most_pages_at = f->now.last;
+	}
+	if (!measured)
+		return;
+	device->measured_before = device->measured;
+	device->times_before = times_of(device);
+	if (!device->slowest_at || (double)times / (double)measured >
+		    (double)device->slowest_times / (double)device->slowest_measured) {
+		device->slowest_measured = measured;
+		device->slowest_times = times;
+		device->slowest_at = f->now.last;
 	}
 }
 
-/* Those of samples and of application data, which come in each interval. */
+/* Each has its busiest interval, and all together have one. */
+static void note_devices(struct activity *f)
+{
+	uint64_t starts = 0;	/* that users wait for */
+	double response = -1;
+
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
+		struct device_activity *device = &f->device[i];
+
+		if (!device->source)
+			continue;
+		if (!device->is_paging)
+			starts += device->starts - device->starts_before;
+		note_device(f, device);
+	}
+	if (!f->now.devices_unknown)
+		response = activity_io_wait(f, f->now.found[STATE_IO_WAIT], starts);
+	if (response > f->slowest.value)
+		f->slowest = (struct system_most){ response, f->now.last };
+}
+
+static void note_waits(const struct activity *f, struct user_activity *user)
+{
+	uint32_t samples = 0, waits[WAIT_STATES], more;
+
+	for (unsigned int i = 0; i < USER_STATES; i++)
+		samples += (uint32_t)user->states.found[i];
+	more = samples - user->samples_before;
+	if (!more)
+		return;
+	for (unsigned int i = 0; i < WAIT_STATES; i++) {
+		double share;
+
+		waits[i] = (uint32_t)user->states.found[STATE_CPU_WAIT + i];
+		share = 100.0 * (double)(waits[i] - user->waits_before[i]) / (double)more;
+		user->waits_before[i] = waits[i];
+		if (user->interaction.any && share > (double)user->most_waits[i]) {
+			user->most_waits[i] = (float)share;
+			user->most_waits_at[i] = f->now.last;
+		}
+	}
+	user->samples_before = samples;
+}
+
+static void note_paging(const struct activity *f, struct user_activity *user)
+{
+	const uint32_t pages = (uint32_t)(user->pages.reads + user->pages.writes);
+	const double rate = activity_rate(pages - user->pages_before, f->now.time);
+
+	user->pages_before = pages;
+	if (user->activity.any && rate > (double)user->most_pages) {
+		user->most_pages = (float)rate;
+		user->most_pages_at = f->now.last;
+	}
+}
+
+static void note_time(const struct activity *f, struct user_activity *user)
+{
+	const uint64_t time = user->time - user->time_before;
+	const double busy = 100 * activity_rate(time, f->now.time) / (double)TOD_SECOND;
+
+	user->time_before = user->time;
+	if (activity_is_sampled(user) && busy > user->most) {
+		user->most = busy;
+		user->most_at = f->now.last;
+	}
+}
+
+/* An interval has what samples and application data tell: they come in each, others do not. */
 static void note_users(struct activity *f)
 {
+	static const uint8_t none[8];
+
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
 		struct user_activity *user = &f->user[i];
-		const uint64_t time = user->time - user->time_before;
-		double busy;
 
-		if (!time || !activity_is_sampled(user))
+		if (memcmp(user->name, none, sizeof(none)) == 0)
 			continue;
-		user->time_before = user->time;
-		busy = 100 * activity_rate(time, f->now.time) / (double)TOD_SECOND;
-		if (busy > user->most) {
-			user->most = busy;
-			user->most_at = f->now.last;
-		}
+		note_time(f, user);
+		note_paging(f, user);
+		note_waits(f, user);
 	}
 }
 

@@ -56,6 +56,9 @@ enum user_state {
 	USER_STATES
 };
 
+/* States in which a user waits follow each other. */
+#define WAIT_STATES (STATE_PAGE_WAIT - STATE_CPU_WAIT + 1u)
+
 enum event_kind {
 	EVENT_LOGON, EVENT_LOGOFF, EVENT_PROCESSOR, EVENT_DEVICE, EVENT_COMMAND, EVENT_SUSPENDED,
 	EVENT_KINDS
@@ -129,6 +132,9 @@ struct device_activity {
 	uint64_t starts_before;		/* at the end of the last interval */
 	double most;			/* starts a second, of the busiest interval, which ended: */
 	uint64_t most_at;		/* TOD */
+	uint64_t pages_before;		/* read and written, at the end of the last interval */
+	double most_pages;		/* a second, of the interval with the most, which ended: */
+	uint64_t most_pages_at;		/* TOD */
 	struct measurement {
 		bool counted;		/* these are there: */
 		uint32_t samples, short_samples;
@@ -140,6 +146,9 @@ struct device_activity {
 #define DEVICE_TIME(member, name) uint64_t member;
 #include "activity_fields.def"
 	bool sampled;			/* these are of D6R3, from one to the next */
+	uint64_t measured_before, times_before;	/* at the end of the last interval */
+	uint64_t slowest_measured, slowest_times;	/* of the slowest interval, which ended: */
+	uint64_t slowest_at;		/* TOD */
 	bool is_paging;			/* a paging volume, with: */
 	uint8_t volume[6];		/* EBCDIC */
 	struct volume_pages pages;
@@ -162,6 +171,12 @@ struct user_activity {
 	struct user_sample { bool any; uint64_t number; } activity, interaction;	/* D4R3, D4R4 */
 	uint64_t logon;			/* TOD; 0: no record has told */
 	struct user_pages pages;
+	uint32_t pages_before;		/* read and written, at the end of the last interval */
+	float most_pages;		/* a second, of the interval with the most, which ended: */
+	uint64_t most_pages_at;		/* TOD; 0: records do not come in each interval */
+	uint32_t samples_before, waits_before[WAIT_STATES];	/* at the end of the last interval */
+	float most_waits[WAIT_STATES];	/* per cent of the samples of an interval, which ended: */
+	uint64_t most_waits_at[WAIT_STATES];	/* TOD; 0: none */
 };
 
 /* What there is of each interval. */
@@ -230,6 +245,7 @@ struct activity {
 	unsigned int users;		/* entries in use */
 	struct space_activity space;
 	struct system_most most[SYSTEM_VALUES];	/* of the intervals */
+	struct system_most slowest;	/* milliseconds that users waited for an I/O on the average */
 	uint64_t left_out;		/* records of users and devices for which there was no room */
 	struct event_activity event[ACTIVITY_EVENTS];
 	unsigned int listed;

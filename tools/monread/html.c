@@ -224,7 +224,7 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 	reports(out, f, thresholds, REPORT_LOAD, REPORT_LOAD);
 	html_users(out, f);
 	draw(out, f, &state_chart, thresholds, THRESHOLD_NONE);
-	reports(out, f, thresholds, REPORT_WAITS, REPORT_WAITS);
+	reports(out, f, thresholds, REPORT_WAITS, REPORT_MOST_WAITS);
 	draw(out, f, &paging_chart, thresholds, THRESHOLD_PAGING);
 	reports(out, f, thresholds, REPORT_VOLUMES, REPORT_USER_PAGING);
 	draw(out, f, &start_chart, thresholds, THRESHOLD_NONE);

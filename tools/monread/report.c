@@ -228,6 +228,67 @@ static void wait_row(struct report *report, const struct thresholds *thresholds,
 	end_row(&row);
 }
 
+static void most_cell(struct row *row, double value, uint64_t at, enum threshold threshold)
+{
+	char time[CLOCK_TEXT_SIZE];
+
+	number_cell(row, at ? value : -1, 1, threshold);
+	text_cell(row, "%s", at ? clock_text(at, time) : "");
+}
+
+static double most_of(const struct user_activity *user)
+{
+	double most = -1;
+
+	for (unsigned int i = 0; i < WAIT_STATES; i++)
+		if (user->most_waits_at[i] && (double)user->most_waits[i] > most)
+			most = (double)user->most_waits[i];
+	return most;
+}
+
+static void most_waits_row(struct report *report, const struct thresholds *thresholds,
+			   const struct user_activity *user)
+{
+	char name[ACTIVITY_NAME_SIZE];
+	struct row row = next_row(report, thresholds);
+
+	text_cell(&row, "%s", activity_user_name(user, name));
+	for (unsigned int i = 0; i < WAIT_STATES; i++)
+		most_cell(&row, (double)user->most_waits[i], user->most_waits_at[i],
+			  states_of[STATE_CPU_WAIT + i].threshold);
+	end_row(&row);
+}
+
+/* Of those whose samples come in each interval; each state has an interval of its own. */
+static void make_most_waits(struct report *report, const struct activity *f,
+			    const struct thresholds *thresholds)
+{
+	const struct system_most *all = &f->most[SYSTEM_STATES + STATE_CPU_WAIT];
+	struct ranking top = { 0 };
+	unsigned int i;
+
+	add_column(report, "user", true);
+	for (i = STATE_CPU_WAIT; i <= STATE_PAGE_WAIT; i++) {
+		add_column(report, states_of[i].heading, false);
+		add_column(report, "until", true);
+		add_note(report, thresholds, states_of[i].threshold);
+	}
+	if (all[0].at) {
+		struct row row = next_row(report, thresholds);
+
+		text_cell(&row, "(all users)");
+		for (i = 0; i < WAIT_STATES; i++)
+			most_cell(&row, all[i].value, all[i].at, states_of[STATE_CPU_WAIT + i].threshold);
+		end_row(&row);
+	}
+	for (i = 0; i < ACTIVITY_USERS; i++)
+		if (most_of(&f->user[i]) >= 0)
+			rank(&top, most_of(&f->user[i]), i);
+	for (i = 0; i < top.count && report->rows < REPORT_ROWS; i++)
+		most_waits_row(report, thresholds, &f->user[top.index[i]]);
+	report->left_out = top.all - i;
+}
+
 /* Records that the tables are made of, so far as they are of samples and configurations. */
 static const struct { uint8_t domain, number; } needed[] = {
 	{ 0, 2 }, { 0, 12 }, { 0, 15 }, { 1, 4 }, { 1, 9 }, { 3, 2 }, { 3, 4 }, { 4, 3 }, { 4, 4 },
@@ -311,29 +372,25 @@ static uint64_t starts_of_all(const struct activity *f)
 /* All devices as one, but for their response. */
 static struct device_activity all_devices(const struct activity *f)
 {
-	struct device_activity all = { .starts = starts_of_all(f) };
-
-	for (unsigned int i = 0; i < f->buckets; i++) {
-		const double rate = activity_rate(f->bucket[i].starts, f->bucket[i].time);
-
-		if (rate > all.most) {
-			all.most = rate;
-			all.most_at = f->bucket[i].last;
-		}
-	}
-	return all;
+	return (struct device_activity){
+		.starts = starts_of_all(f),
+		.most = f->most[SYSTEM_STARTS].value, .most_at = f->most[SYSTEM_STARTS].at,
+		.slowest_at = f->slowest.at,
+	};
 }
 
 /* Of all devices; @response below 0: it is not known. */
 static void all_cells(struct row *row, const struct activity *f, double response)
 {
 	const struct device_activity all = all_devices(f);
+	const double times[] = { response, f->slowest.at ? f->slowest.value : -1 };
 	const double seconds = seconds_of(f);
+	unsigned int next = 0;
 
 	for (const struct quantity *q = quantities(OF_DEVICE); q->heading || q->key; q++)
 		if (q->heading)
 			quantity_cell(row, q, &all, q->as == AS_MEAN_TIME ?
-							    response :
+							    times[next++] :
 							    quantity_value(q, &all, seconds));
 }
 
@@ -667,6 +724,7 @@ static void find_unknown(struct report *report, enum report_kind kind, const str
 		{ REPORT_USERS, 4, 9, NOT_KNOWN("D4R9") }, { REPORT_USERS, 4, 3, NOT_KNOWN("D4R3") },
 		{ REPORT_WAITS, 4, 10, NOT_KNOWN("D4R10") },
 		{ REPORT_WAITS, 4, 4, NOT_KNOWN("D4R4") },
+		{ REPORT_MOST_WAITS, 4, 4, NOT_KNOWN("D4R4") },
 		{ REPORT_RESPONSES, 6, 14, NOT_KNOWN("D6R14") },
 		{ REPORT_RESPONSES, 6, 3, NOT_KNOWN("D6R3") },
 		{ REPORT_VOLUMES, 3, 4, NOT_KNOWN("D3R4") },
@@ -692,6 +750,8 @@ void report_make(struct report *report, enum report_kind kind, const struct acti
 		[REPORT_LOAD] = { "load", "Load of the partition", make_load },
 		[REPORT_USERS] = { "users", "Users by CPU time", make_users },
 		[REPORT_WAITS] = { "waits", "What users wait for", make_waits },
+		[REPORT_MOST_WAITS] = { "most-waits", "Most that users waited in an interval",
+					make_most_waits },
 		[REPORT_RESPONSES] = { "responses", "Response of devices", make_responses },
 		[REPORT_VOLUMES] = { "volumes", "Paging volumes", make_volumes },
 		[REPORT_USER_PAGING] = { "user-paging", "Users by paging", make_user_paging },

@@ -15,7 +15,7 @@
 #include "threshold.h"
 
 #define REPORT_ROWS 10u
-#define REPORT_COLUMNS 10u
+#define REPORT_COLUMNS 12u
 #define REPORT_CELL 48u
 
 struct report_column {
@@ -40,8 +40,8 @@ struct report {
 };
 
 enum report_kind {
-	REPORT_SYSTEM, REPORT_LOAD, REPORT_USERS, REPORT_WAITS, REPORT_RESPONSES, REPORT_VOLUMES, REPORT_USER_PAGING,
-	REPORT_UNUSED, REPORT_KINDS
+	REPORT_SYSTEM, REPORT_LOAD, REPORT_USERS, REPORT_WAITS, REPORT_MOST_WAITS, REPORT_RESPONSES,
+	REPORT_VOLUMES, REPORT_USER_PAGING, REPORT_UNUSED, REPORT_KINDS
 };
 
 void report_make(struct report *report, enum report_kind kind, const struct activity *f,

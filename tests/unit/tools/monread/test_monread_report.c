@@ -196,6 +196,32 @@ TEST(waits_of_all)
 	ck_assert_uint_eq(report.left_out, 3);
 }
 
+/* The mean of two intervals is below the threshold, one of them is above it. */
+TEST(most_waits_of_all)
+{
+	make(REPORT_MOST_WAITS);
+	ck_assert_uint_eq(report.rows, 0);
+	interval_ends(0);
+	all_users(60, 1000);
+	interval_ends(60);
+	all_users(120, 1001);
+	interval_ends(120);
+	/* 90 more samples of users that waited for pages, and 10 of others. */
+	record(0, 12, 160, 180);
+	for (unsigned int i = 0; i < 9; i++)
+		put_be32(bytes + 20 + 4 * i, (const uint32_t[]){ 50, 1, 20, 10, 2, 3, 4, 5, 5 }[i] * 1001 +
+						     (const uint32_t[]){ 10, 0, 0, 90 }[i < 4 ? i : 1]);
+	give();
+	interval_ends(180);
+	make(REPORT_MOST_WAITS);
+	ck_assert_str_eq(report.id, "most-waits");
+	ck_assert_uint_eq(report.rows, 1);
+	ck_row(0, "(all users)|4.0|2026-03-02 00:02:00|20.0|2026-03-02 00:02:00|!90.0|"
+		  "2026-03-02 00:03:00");
+	ck_assert_str_eq(report.note,
+			 "CPU wait above 25 %, I/O wait above 25 %, page wait above 10 %");
+}
+
 /* D6R24: device 20, transfers 40. */
 static void device(unsigned int seconds, uint16_t number, uint32_t starts)
 {
@@ -274,10 +300,11 @@ TEST(responses)
 	interval_ends(180);
 	make(REPORT_RESPONSES);
 	/* 120 samples of users waiting, of 2 s each, by 3,000 I/Os: 80 ms; in 120 s. */
-	ck_row(0, "(all)|8,000|66.7|123.3|2026-03-02 00:03:00|!80.00|D0R12");
-	ck_row(1, "0003|5,000|41.7|83.3|2026-03-02 00:03:00||");
-	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00||");
-	ck_row(3, "2000|600|5.0|10.0|2026-03-02 00:03:00||");
+	/* Of the second interval 20 samples by 600 I/Os, of the third 100 by 2,400: 83.3 ms. */
+	ck_row(0, "(all)|8,000|66.7|123.3|2026-03-02 00:03:00|!80.00|!83.33|2026-03-02 00:03:00|D0R12");
+	ck_row(1, "0003|5,000|41.7|83.3|2026-03-02 00:03:00||||");
+	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00||||");
+	ck_row(3, "2000|600|5.0|10.0|2026-03-02 00:03:00||||");
 	ck_assert_uint_eq(report.rows, 4);
 	/* D1R9 says how far samples are apart, in hundredths of a second: at 24. */
 	record(1, 9, 36, 180);
@@ -285,18 +312,18 @@ TEST(responses)
 	give();
 	thresholds.of[THRESHOLD_RESPONSE] = 40;
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|8,000|66.7|123.3|2026-03-02 00:03:00|40.00|D0R12");
+	ck_row(0, "(all)|8,000|66.7|123.3|2026-03-02 00:03:00|40.00|!83.33|2026-03-02 00:03:00|D0R12");
 	/* 1,500 units of 128 us: 192 ms. */
 	measured(0x1000, 100, 0);
 	measured(0x2000, 7, 3000);
 	measured(0x4000, 1, 0);
 	make(REPORT_RESPONSES);
-	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00|1.92|D6R14");
-	ck_row(3, "2000|600|5.0|10.0|2026-03-02 00:03:00|0.06|D6R14");
+	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00|1.92|||D6R14");
+	ck_row(3, "2000|600|5.0|10.0|2026-03-02 00:03:00|0.06|||D6R14");
 	ck_assert_uint_eq(report.rows, 4);
 	measured(0x1000, 0, 0);
 	make(REPORT_RESPONSES);
-	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00||");
+	ck_row(2, "1000|2,400|20.0|30.0|2026-03-02 00:03:00||||");
 }
 
 /* Times of measurement blocks since the first sample, by what was measured since then. */
@@ -305,27 +332,31 @@ TEST(responses_of_samples)
 	sampled(60, 0x1000, 1000, 1000, 1);
 	interval_ends(60);
 	make(REPORT_RESPONSES);
-	ck_row(1, "1000|0||0.0|||");
+	ck_row(1, "1000|0||0.0|||||");
 	/* 6 units of 128 us for each of 100 more starts, then as many for each of 50. */
 	sampled(120, 0x1000, 1100, 1100, 1);
 	interval_ends(120);
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|100|1.7|1.7|2026-03-02 00:02:00||");
-	ck_row(1, "1000|100|1.7|1.7|2026-03-02 00:02:00|0.77|D6R3");
+	ck_row(0, "(all)|100|1.7|1.7|2026-03-02 00:02:00||||");
+	ck_row(1, "1000|100|1.7|1.7|2026-03-02 00:02:00|0.77|0.77|2026-03-02 00:02:00|D6R3");
 	/* What SET SCMEASURE OFF tells of it adds nothing. */
 	measured(0x1000, 1, 0);
 	/* The device was varied off and on: everything is counted from 0. */
 	sampled(180, 0x1000, 50, 50, 4);
 	interval_ends(180);
 	make(REPORT_RESPONSES);
-	/* 100 of 6 units, and 50 of 24: 12 units. */
-	ck_row(1, "1000|150|1.2|1.7|2026-03-02 00:02:00|1.54|D6R3");
+	/* 100 of 6 units, and 50 of 24: 12 units, and 24 in the last interval. */
+	ck_row(1, "1000|150|1.2|1.7|2026-03-02 00:02:00|1.54|3.07|2026-03-02 00:03:00|D6R3");
+	ck_assert_str_eq(report.note, "response above 20 ms");
+	thresholds.of[THRESHOLD_RESPONSE] = 3;
+	make(REPORT_RESPONSES);
+	ck_row(1, "1000|150|1.2|1.7|2026-03-02 00:02:00|1.54|!3.07|2026-03-02 00:03:00|D6R3");
 	/* Without the count of 4 bytes that of 2. */
 	sampled(180, 0x2000, 65535, 0, 1);
 	sampled(240, 0x2000, 65545, 0, 1);
 	interval_ends(240);
 	make(REPORT_RESPONSES);
-	ck_row(2, "2000|10|0.1|0.2|2026-03-02 00:04:00|0.77|D6R3");
+	ck_row(2, "2000|10|0.1|0.2|2026-03-02 00:04:00|0.77|0.77|2026-03-02 00:04:00|D6R3");
 }
 
 /* If the I/Os of some devices are unknown, so is the sum of all. */
@@ -340,8 +371,8 @@ TEST(responses_without_a_layout)
 	all_users(120, 1006);
 	interval_ends(120);
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|unknown|unknown|unknown|unknown|unknown|");
-	ck_row(1, "1000|600|10.0|10.0|2026-03-02 00:02:00||");
+	ck_row(0, "(all)|unknown|unknown|unknown|unknown|unknown|unknown|unknown|");
+	ck_row(1, "1000|600|10.0|10.0|2026-03-02 00:02:00||||");
 	ck_assert_str_eq(report.facts,
 			 "1 records of samples (D6R3) were not understood.  A sum of the devices that "
 			 "others tell of would not be that of all.  Give IBM's page of the record with "
@@ -374,8 +405,8 @@ TEST(responses_of_devices_that_do_little)
 	device(260, 0x1000, 160);
 	interval_ends(260);
 	make(REPORT_RESPONSES);
-	ck_row(0, "(all)|60|0.3|0.5|2026-03-02 00:02:40||");
-	ck_row(1, "1000|60|0.3|0.5|2026-03-02 00:02:40||");
+	ck_row(0, "(all)|60|0.3|0.5|2026-03-02 00:02:40||||");
+	ck_row(1, "1000|60|0.3|0.5|2026-03-02 00:02:40||||");
 	ck_assert_uint_eq(report.rows, 2);
 }
 
@@ -393,15 +424,19 @@ TEST(volumes)
 	make(REPORT_VOLUMES);
 	ck_assert_uint_eq(report.rows, 10);
 	ck_assert_uint_eq(report.left_out, 1);
-	ck_row(0, "PAG110|006E|1,000|!70.1|!70.1|2026-03-02 00:02:40|10.0|1,000.0|!1,010.0|1.0");
-	ck_row(1, "PAG109|006D|1,000|70.0|70.0|2026-03-02 00:02:40|9.0|0.0|9.0|0.9");
+	ck_row(0, "PAG110|006E|1,000|!70.1|!70.1|2026-03-02 00:02:40|10.0|1,000.0|!1,010.0|!1,010.0|"
+		  "2026-03-02 00:02:40|1.0");
+	ck_row(1, "PAG109|006D|1,000|70.0|70.0|2026-03-02 00:02:40|9.0|0.0|9.0|9.0|"
+		  "2026-03-02 00:02:40|0.9");
 	ck_assert_str_eq(report.note, "slots used above 70 %, pages above 1,000 pages/s");
 	/* The fullest moment stays, though less is used later: 10 * 700 + 701 of 11,000 slots. */
 	for (unsigned int i = 0; i < 11; i++)
 		volume(260, (uint16_t)(100 + i), 110, 3000, 200000, 1000);
 	interval_ends(260);
 	make(REPORT_VOLUMES);
-	ck_row(0, "PAG100|0064|1,000|11.0|70.0|2026-03-02 00:02:40|10.0|995.0|!1,005.0|4.5");
+	/* Of 200 s nothing in the first 100, then 2,000 reads and 199,000 writes in 100. */
+	ck_row(0, "PAG100|0064|1,000|11.0|70.0|2026-03-02 00:02:40|10.0|995.0|!1,005.0|!2,010.0|"
+		  "2026-03-02 00:04:20|4.5");
 	ck_assert_str_eq(report.facts, "Of all slots, 11.0 % were in use at the end, and most, 70.0 %, at "
 				       "2026-03-02 00:02:40.");
 }
@@ -429,12 +464,12 @@ TEST(user_paging)
 	transaction("A", 256, 128, 1100, 300, 1250100);
 	transaction("<B>", 2560, 0, 1000, 201, 5);
 	make(REPORT_USER_PAGING);
-	ck_row(0, "<B>|1,000|201|10.0|0.0|5");
-	ck_row(1, "A|1,000|200|1.0|0.5|1,250,000");
+	ck_row(0, "<B>|1,000|201|||10.0|0.0|5");
+	ck_row(1, "A|1,000|200|||1.0|0.5|1,250,000");
 	/* Logged on again. */
 	transaction("A", 256, 128, 1, 2, 3);
 	make(REPORT_USER_PAGING);
-	ck_row(0, "A|1,001|202|1.0|0.5|1,250,003");
+	ck_row(0, "A|1,001|202|||1.0|0.5|1,250,003");
 }
 
 /* D0R2: address 20, users 32, system 40, type 104; times in seconds. */
@@ -610,7 +645,9 @@ TEST(as_text)
 			 "  processor  type  busy %  users %  system %  most busy %  until              \n"
 			 "  7          IFL   ! 95.0     95.0       0.0       ! 95.0  2026-03-02 00:01:40\n"
 			 "  !: busy above 90 %\n\nUsers by CPU time\n  No data.");
-	ck_assert_str_eq(line + 2, "What users wait for\n  No data.\n\nResponse of devices\n"
+	ck_assert_str_eq(line + 2, "What users wait for\n  No data.\n\n"
+				   "Most that users waited in an interval\n  No data.\n\n"
+				   "Response of devices\n"
 				   "  The response of all devices is how long users waited for an I/O on "
 				   "the average: samples that found them waiting (D0R12), by the I/Os of "
 				   "all devices but paging volumes.  That of a single device is what its "

@@ -295,3 +295,29 @@ TEST(not_understood)
 	ck_assert_uint_eq(activity_unused(&f, 4, 3, RECORD_NOT_UNDERSTOOD), 52);
 	ck_assert_uint_eq(f.user_samples, 0);
 }
+
+/* Of waits and pages the interval with the most, and when it ended. */
+TEST(most_of_an_interval)
+{
+	const struct user_activity *user;
+
+	activity_of("LINUX", 0, 0, 0, 100, 1000);
+	interaction_of("LINUX", 0, 1000, 0);
+	interval_ends(0);
+	/* 30 of 100 samples, then 3 of 30, then none of 30; pages: 3 times 20, 200, 20. */
+	activity_of("LINUX", 0, 60, 0, 101, 1020);
+	interaction_of("LINUX", 60, 1100, 30);
+	interval_ends(60);
+	activity_of("LINUX", 0, 120, 0, 102, 1220);
+	interaction_of("LINUX", 120, 1130, 33);
+	interval_ends(120);
+	activity_of("LINUX", 0, 180, 0, 103, 1240);
+	interaction_of("LINUX", 180, 1160, 33);
+	interval_ends(180);
+	user = user_of("LINUX", 0);
+	ck_assert_double_eq_tol(user->most_waits[STATE_IO_WAIT - STATE_CPU_WAIT], 30, 1e-5);
+	ck_assert_uint_eq(user->most_waits_at[STATE_IO_WAIT - STATE_CPU_WAIT], AT(60));
+	ck_assert_uint_eq(user->most_waits_at[STATE_PAGE_WAIT - STATE_CPU_WAIT], 0);
+	ck_assert_double_eq_tol(user->most_pages, 10, 1e-5);
+	ck_assert_uint_eq(user->most_pages_at, AT(120));
+}
