@@ -63,6 +63,11 @@ void activity_init(struct activity *f)
 	activity_find_fields(f);
 }
 
+static float larger_of(float one, float other)
+{
+	return one > other ? one : other;
+}
+
 void bucket_add(struct bucket *to, const struct bucket *more)
 {
 	if (!to->first)
@@ -87,6 +92,8 @@ void bucket_add(struct bucket *to, const struct bucket *more)
 	to->lost += more->lost;
 	to->overflows += more->overflows;
 	to->suspended += more->suspended;
+	for (unsigned int i = 0; i < SYSTEM_VALUES; i++)
+		to->most[i] = larger_of(to->most[i], more->most[i]);
 }
 
 /* Each two become one. */
@@ -279,6 +286,7 @@ static void note_system(struct activity *f)
 	for (unsigned int i = 0; i < SYSTEM_VALUES; i++) {
 		const double value = activity_system_value(&f->now, i);
 
+		f->now.most[i] = (float)value;
 		if (value >= 0 && (value > f->most[i].value || !f->most[i].at))
 			f->most[i] = (struct system_most){ value, f->now.last };
 	}

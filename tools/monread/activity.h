@@ -64,6 +64,15 @@ enum event_kind {
 	EVENT_KINDS
 };
 
+/* What there is of each interval. */
+enum system_value {
+	SYSTEM_BUSY,			/* per cent, of the processors of each type */
+	SYSTEM_READS = SYSTEM_BUSY + ACTIVITY_TYPES,	/* a second */
+	SYSTEM_WRITES, SYSTEM_STARTS,
+	SYSTEM_STATES,			/* per cent of the samples of all users */
+	SYSTEM_VALUES = SYSTEM_STATES + USER_STATES
+};
+
 struct bucket {
 	uint64_t first, last;		/* TOD: begin of its first interval, end of its last */
 	uint64_t busy[ACTIVITY_TYPES], elapsed[ACTIVITY_TYPES];	/* TOD units, all processors */
@@ -74,6 +83,7 @@ struct bucket {
 	uint64_t found[USER_STATES];	/* high-frequency samples, of all users */
 	uint32_t events[EVENT_KINDS];
 	uint32_t lost, overflows, suspended;	/* sets; times; records */
+	float most[SYSTEM_VALUES];	/* of its intervals; below 0: there is no such value */
 };
 
 /* Why a record is in no table and no chart. */
@@ -177,15 +187,6 @@ struct user_activity {
 	uint32_t samples_before, waits_before[WAIT_STATES];	/* at the end of the last interval */
 	float most_waits[WAIT_STATES];	/* per cent of the samples of an interval, which ended: */
 	uint64_t most_waits_at[WAIT_STATES];	/* TOD; 0: none */
-};
-
-/* What there is of each interval. */
-enum system_value {
-	SYSTEM_BUSY,			/* per cent, of the processors of each type */
-	SYSTEM_READS = SYSTEM_BUSY + ACTIVITY_TYPES,	/* a second */
-	SYSTEM_WRITES, SYSTEM_STARTS,
-	SYSTEM_STATES,			/* per cent of the samples of all users */
-	SYSTEM_VALUES = SYSTEM_STATES + USER_STATES
 };
 
 struct system_most {

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#include "quantity.h"
-
 static const char style[] =
 	":root{color-scheme:light dark;--ground:#fff;--raised:#f4f5f7;--line:#d5d9df;"
 	"--text:#1b2027;--faint:#5c6675;--gap:#f6c6c2;--s0:#2f6fd0;--s1:#c2571a;--s2:#178a8a;"
@@ -29,7 +27,8 @@ static const char style[] =
 	"transform:translate(-50%,-50%)}\n"
 	".plot path,.plot line{vector-effect:non-scaling-stroke}"
 	".grid{stroke:var(--line)}.limit{stroke:var(--text);stroke-dasharray:5 4}"
-	".gap{fill:var(--gap)}path{fill:none;stroke-width:1.8;stroke-linejoin:round}\n"
+	".gap{fill:var(--gap)}path{fill:none;stroke-width:1.8;stroke-linejoin:round}"
+	".thin{stroke-width:1;stroke-opacity:.55}\n"
 	".s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.s3{stroke:var(--s3)}"
 	".s4{stroke:var(--s4)}.s5{stroke:var(--s5)}.s6{stroke:var(--s6)}.s7{stroke:var(--s7)}"
 	".s8{stroke:var(--s8)}.d1{stroke-dasharray:12 12}.d2{stroke-dasharray:6 18}"
@@ -54,15 +53,10 @@ static const char style[] =
 	".plot .more{display:none}th,td{padding:4px 6px}table{font-size:13px}"
 	".bar{width:25%}}\n";
 
-static double ratio(uint64_t some, uint64_t of)
-{
-	return of ? (double)some / (double)of : -1.0;
-}
-
-static double busy(const struct bucket *bucket, unsigned int type)
-{
-	return 100.0 * ratio(bucket->busy[type], bucket->elapsed[type]);
-}
+static const char *const interval_names[] = {
+#define OF_INTERVAL(id, heading, decimals, threshold, key, as, value, of, family) heading,
+#include "quantities.def"
+};
 
 /* Quantities of an interval, in the order of quantities.def. */
 enum of_interval {
@@ -70,38 +64,15 @@ enum of_interval {
 #include "quantities.def"
 };
 
-static const char *const interval_names[] = {
-#define OF_INTERVAL(id, heading, decimals, threshold, key, as, value, of, family) heading,
-#include "quantities.def"
-};
-
-static double rate_of(const struct bucket *bucket, unsigned int index)
+/* Of the first series, which the others follow. */
+static double system_value(const void *of, const struct bucket *bucket, unsigned int series)
 {
-	const struct quantity *quantity = &quantities(OF_INTERVAL)[index];
-
-	if (!quantity->of(bucket))
-		return -1;
-	return ratio(quantity->value(bucket), bucket->time) * (double)TOD_SECOND;
+	return activity_system_value(bucket, *(const enum system_value *)of + series);
 }
 
-static double paging(const struct bucket *bucket, unsigned int series)
+static double system_most(const void *of, const struct bucket *bucket, unsigned int series)
 {
-	return rate_of(bucket, INTERVAL_READS + series);
-}
-
-static double starts(const struct bucket *bucket, unsigned int series)
-{
-	return rate_of(bucket, INTERVAL_STARTS + series);
-}
-
-/* Of all samples, of all users. */
-static double state(const struct bucket *bucket, unsigned int series)
-{
-	uint64_t all = 0;
-
-	for (unsigned int i = 0; i < USER_STATES; i++)
-		all += bucket->found[i];
-	return 100.0 * ratio(bucket->found[series], all);
+	return (double)bucket->most[*(const enum system_value *)of + series];
 }
 
 static void number(FILE *out, const char *id, uint64_t value, const char *what)
@@ -203,18 +174,24 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 #define STATE(id, key, what, threshold) what,
 #include "quantities.def"
 	};
+	static const enum system_value busy = SYSTEM_BUSY, states = SYSTEM_STATES;
+	static const enum system_value paging = SYSTEM_READS, starts = SYSTEM_STARTS;
 	static const struct chart busy_chart = {
 		.id = "busy", .title = "Processors busy, by type", .unit = "%",
-		.series = ACTIVITY_TYPES, .names = activity_type_names, .value = busy,
+		.series = ACTIVITY_TYPES, .names = activity_type_names, .of = &busy,
+		.value = system_value, .most = system_most,
 	}, state_chart = {
 		.id = "states", .title = "Users running and waiting", .unit = "% of samples",
-		.series = STATE_PAGE_WAIT + 1, .names = state_names, .value = state,
+		.series = STATE_PAGE_WAIT + 1, .names = state_names, .of = &states,
+		.value = system_value, .most = system_most,
 	}, paging_chart = {
 		.id = "paging", .title = "Paging", .unit = "pages/s", .series = 2,
-		.names = &interval_names[INTERVAL_READS], .value = paging,
+		.names = &interval_names[INTERVAL_READS], .of = &paging,
+		.value = system_value, .most = system_most,
 	}, start_chart = {
 		.id = "io", .title = "I/O of all devices", .unit = "I/Os/s", .series = 1,
-		.names = &interval_names[INTERVAL_STARTS], .value = starts,
+		.names = &interval_names[INTERVAL_STARTS], .of = &starts,
+		.value = system_value, .most = system_most,
 	};
 
 	clock_show_offset(clocks_change(f));

@@ -17,8 +17,11 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 struct chart {
 	const char *id, *title, *unit;
 	unsigned int series;
-	const char *const *names;
-	double (*value)(const struct bucket *bucket, unsigned int series);
+	const char *const *names;	/* may have markup's characters */
+	const void *of;			/* what the values are of */
+	double (*value)(const void *of, const struct bucket *bucket, unsigned int series);
+	/* The highest of the intervals that a bucket combines; NULL: it is not known. */
+	double (*most)(const void *of, const struct bucket *bucket, unsigned int series);
 	bool marks;		/* values above this one are marked: */
 	double threshold;
 };

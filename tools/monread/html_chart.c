@@ -53,13 +53,31 @@ static double round_up(double value)
 	return step * times;
 }
 
+static double value_of(const struct chart *chart, const struct bucket *bucket, unsigned int series)
+{
+	return chart->value(chart->of, bucket, series);
+}
+
+/* Where a bucket is one interval, its value is the highest. */
+static bool has_most(const struct activity *f, const struct chart *chart)
+{
+	return chart->most && f->merged > 1;
+}
+
+static double most_of(const struct activity *f, const struct chart *chart,
+		      const struct bucket *bucket, unsigned int series)
+{
+	return has_most(f, chart) ? chart->most(chart->of, bucket, series) :
+				    value_of(chart, bucket, series);
+}
+
 static double largest(const struct activity *f, const struct chart *chart)
 {
 	double most = 0;
 
 	for (unsigned int i = 0; i < f->buckets; i++)
 		for (unsigned int series = 0; series < chart->series; series++) {
-			const double value = chart->value(&f->bucket[i], series);
+			const double value = most_of(f, chart, &f->bucket[i], series);
 
 			most = value > most ? value : most;
 		}
@@ -69,7 +87,7 @@ static double largest(const struct activity *f, const struct chart *chart)
 static bool has_values(const struct activity *f, const struct chart *chart, unsigned int series)
 {
 	for (unsigned int i = 0; i < f->buckets; i++)
-		if (chart->value(&f->bucket[i], series) >= 0)
+		if (value_of(chart, &f->bucket[i], series) >= 0)
 			return true;
 	return false;
 }
@@ -158,14 +176,14 @@ static void write_marks(FILE *out, const struct activity *f, const struct chart 
 			report_number(text, chart->threshold, chart->threshold < 10));
 	for (unsigned int i = 0; i < f->buckets; i++)
 		for (unsigned int series = 0; series < chart->series; series++) {
-			const double value = chart->value(&f->bucket[i], series);
+			const double value = most_of(f, chart, &f->bucket[i], series);
 
-			if (value > chart->threshold)
-				fprintf(out, "<span class=\"over\" style=\"left:%.1f%%;top:%.1f%%\" "
-					"title=\"%s %s\">▲</span>\n",
-					per_cent(x_of(f, f->bucket[i].last)),
-					per_cent(y_of(value, most)), chart->names[series],
-					report_number(text, value, 1));
+			if (value <= chart->threshold)
+				continue;
+			fprintf(out, "<span class=\"over\" style=\"left:%.1f%%;top:%.1f%%\" title=\"",
+				per_cent(x_of(f, f->bucket[i].last)), per_cent(y_of(value, most)));
+			html_text(out, chart->names[series]);
+			fprintf(out, " %s\">▲</span>\n", report_number(text, value, 1));
 		}
 }
 
@@ -176,8 +194,8 @@ static bool coincide(const struct activity *f, const struct chart *chart, unsign
 	unsigned int in_a_row = 0;
 
 	for (unsigned int i = 0; i < f->buckets; i++) {
-		const double a = chart->value(&f->bucket[i], one);
-		const double b = chart->value(&f->bucket[i], other);
+		const double a = value_of(chart, &f->bucket[i], one);
+		const double b = value_of(chart, &f->bucket[i], other);
 		const double apart = a < b ? b - a : a - b;
 
 		in_a_row = a >= 0 && b >= 0 && apart < most / 200 ? in_a_row + 1 : 0;
@@ -199,15 +217,18 @@ static const char *dashes(const struct activity *f, const struct chart *chart, u
 	return classes[hidden];
 }
 
+/* The highest values of intervals are a thin line. */
 static void draw_line(FILE *out, const struct activity *f, const struct chart *chart,
-		      unsigned int series, double most)
+		      unsigned int series, double most, bool thin)
 {
 	bool drawing = false;
 
-	fprintf(out, "<path class=\"s%u%s\" d=\"", series, dashes(f, chart, series, most));
+	fprintf(out, "<path class=\"s%u%s\" d=\"", series,
+		thin ? " thin" : dashes(f, chart, series, most));
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const struct bucket *bucket = &f->bucket[i];
-		const double value = chart->value(bucket, series);
+		const double value = thin ? most_of(f, chart, bucket, series) :
+					    value_of(chart, bucket, series);
 
 		if (value >= 0)
 			fprintf(out, "%s%.1f %.1f", drawing ? "L" : "M", x_of(f, bucket->last),
@@ -217,39 +238,90 @@ static void draw_line(FILE *out, const struct activity *f, const struct chart *c
 	fputs("\"/>\n", out);
 }
 
-static void draw_table(FILE *out, const struct activity *f, const struct chart *chart)
+static void draw_lines(FILE *out, const struct activity *f, const struct chart *chart, double most)
 {
-	char time[CLOCK_TEXT_SIZE], number[REPORT_CELL];
+	for (unsigned int series = 0; series < chart->series; series++) {
+		if (!has_values(f, chart, series))
+			continue;
+		if (has_most(f, chart))
+			draw_line(out, f, chart, series, most, true);
+		draw_line(out, f, chart, series, most, false);
+	}
+}
 
+static void table_head(FILE *out, const struct activity *f, const struct chart *chart)
+{
 	fprintf(out, "<details><summary>as a table</summary><div class=\"wide\">"
 		"<table id=\"%s-table\">\n<thead><tr><th>until</th>", chart->id);
-	for (unsigned int series = 0; series < chart->series; series++)
-		if (has_values(f, chart, series))
-			fprintf(out, "<th class=\"n\">%s</th>", chart->names[series]);
+	for (unsigned int series = 0; series < chart->series; series++) {
+		if (!has_values(f, chart, series))
+			continue;
+		fputs("<th class=\"n\">", out);
+		html_text(out, chart->names[series]);
+		if (has_most(f, chart)) {
+			fputs("</th><th class=\"n\">most ", out);
+			html_text(out, chart->names[series]);
+		}
+		fputs("</th>", out);
+	}
 	fputs("</tr></thead>\n", out);
-	for (unsigned int i = 0; i < f->buckets; i++) {
-		fprintf(out, "<tr><td>%s</td>", clock_text(f->bucket[i].last, time));
-		for (unsigned int series = 0; series < chart->series; series++) {
-			const double value = chart->value(&f->bucket[i], series);
+}
 
+static void table_cell(FILE *out, const struct chart *chart, double value)
+{
+	char number[REPORT_CELL];
+
+	fputs("<td class=\"n\">", out);
+	if (value >= 0)
+		fprintf(out, chart->marks && value > chart->threshold ? "<b>▲ %s</b>" : "%s",
+			report_number(number, value, 1));
+	fputs("</td>", out);
+}
+
+static void draw_table(FILE *out, const struct activity *f, const struct chart *chart)
+{
+	char time[CLOCK_TEXT_SIZE];
+
+	table_head(out, f, chart);
+	for (unsigned int i = 0; i < f->buckets; i++) {
+		const struct bucket *bucket = &f->bucket[i];
+
+		fprintf(out, "<tr><td>%s</td>", clock_text(bucket->last, time));
+		for (unsigned int series = 0; series < chart->series; series++) {
 			if (!has_values(f, chart, series))
 				continue;
-			fputs("<td class=\"n\">", out);
-			if (value >= 0)
-				fprintf(out, chart->marks && value > chart->threshold ?
-						     "<b>▲ %s</b>" : "%s",
-					report_number(number, value, 1));
-			fputs("</td>", out);
+			table_cell(out, chart, value_of(chart, bucket, series));
+			if (has_most(f, chart))
+				table_cell(out, chart, most_of(f, chart, bucket, series));
 		}
 		fputs("</tr>\n", out);
 	}
 	fputs("</table></div></details>\n", out);
 }
 
+static void legend(FILE *out, const struct activity *f, const struct chart *chart, double most)
+{
+	char text[REPORT_CELL];
+
+	fprintf(out, "<p class=\"legend\">%s ", chart->unit);
+	for (unsigned int series = 0; series < chart->series; series++) {
+		if (!has_values(f, chart, series))
+			continue;
+		fprintf(out, "<span><i class=\"f%u%s\"></i>", series, dashes(f, chart, series, most));
+		html_text(out, chart->names[series]);
+		fputs("</span> ", out);
+	}
+	if (has_most(f, chart))
+		fputs("<span>thin: the highest of an interval</span> ", out);
+	if (chart->marks)
+		fprintf(out, "<span>▲ above %s</span>",
+			report_number(text, chart->threshold, chart->threshold < 10));
+	fputs("</p>\n", out);
+}
+
 void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 {
 	const double most = largest(f, chart);
-	char text[REPORT_CELL];
 	bool any = false;
 
 	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", chart->id, chart->title);
@@ -259,23 +331,14 @@ void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 		fputs("<p class=\"none\">No data.</p>\n</section>\n", out);
 		return;
 	}
-	fprintf(out, "<p class=\"legend\">%s ", chart->unit);
-	for (unsigned int series = 0; series < chart->series; series++)
-		if (has_values(f, chart, series))
-			fprintf(out, "<span><i class=\"f%u%s\"></i>%s</span> ", series,
-				dashes(f, chart, series, most), chart->names[series]);
-	if (chart->marks)
-		fprintf(out, "<span>▲ above %s</span>", report_number(text, chart->threshold,
-							  chart->threshold < 10));
-	fprintf(out, "</p>\n<div class=\"plot\"><svg viewBox=\"0 0 %.0f %.0f\" "
+	legend(out, f, chart, most);
+	fprintf(out, "<div class=\"plot\"><svg viewBox=\"0 0 %.0f %.0f\" "
 		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"%s\">\n", WIDTH, HEIGHT,
 		chart->title);
 	draw_times(out, f);
 	draw_grid(out);
 	draw_threshold(out, chart, most);
-	for (unsigned int series = 0; series < chart->series; series++)
-		if (has_values(f, chart, series))
-			draw_line(out, f, chart, series, most);
+	draw_lines(out, f, chart, most);
 	fputs("</svg>\n", out);
 	write_scale(out, most);
 	write_times(out, f);

@@ -37,6 +37,7 @@ static void start(void)
 {
 	activity_init(&f);
 	chart.marks = false;
+	chart.most = NULL;
 	ck_assert(clock_set_zone("UTC"));
 }
 
@@ -121,9 +122,18 @@ static void finish(FILE *out)
 	}
 }
 
-static double value_of(const struct bucket *of, unsigned int series)
+static double value_of(const void *of, const struct bucket *bucket, unsigned int series)
 {
-	return values[series][of - f.bucket];
+	ck_assert_ptr_null(of);
+	return values[series][bucket - f.bucket];
+}
+
+/* Half of the time there was nothing, but for the second series, which is the same all the time. */
+static double most_of(const void *of, const struct bucket *bucket, unsigned int series)
+{
+	const double value = value_of(of, bucket, series);
+
+	return series || value < 0 ? value : 2 * value;
 }
 
 static const char *const series_names[] = { "first", "second" };
@@ -237,6 +247,52 @@ TEST(threshold)
 	chart.marks = false;
 	draw();
 	has_not("▲");
+}
+
+/* Where points combine intervals, a thin line has the highest ones, and thresholds look at it. */
+TEST(highest_of_intervals)
+{
+	three();
+	values[1][0] = 20;
+	chart.most = most_of;
+	chart.marks = true;
+	chart.threshold = 90;
+	draw();
+	has_not("thin");
+	ck_assert_uint_eq(count("class=\"over\""), 1);
+	f.merged = 2;
+	draw();
+	has("</i>second</span> <span>thin: the highest of an interval</span> <span>▲ above 90</span></p>");
+	/* 200 is the top of the scale. */
+	has("<path class=\"s0 thin\" d=\"M250.0 500.0M1000.0 0.0\"/>\n"
+	    "<path class=\"s0\" d=\"M250.0 750.0M1000.0 500.0\"/>\n"
+	    "<path class=\"s1 thin\" d=\"M250.0 900.0\"/>\n"
+	    "<path class=\"s1\" d=\"M250.0 900.0\"/>\n</svg>\n");
+	ck_assert_uint_eq(count("class=\"over\""), 2);
+	has("<span class=\"over\" style=\"left:25.0%;top:50.0%\" title=\"first 100.0\">▲</span>");
+	has("<th>until</th><th class=\"n\">first</th><th class=\"n\">most first</th>"
+	    "<th class=\"n\">second</th><th class=\"n\">most second</th></tr>");
+	has("<tr><td>2026-03-02 00:00:10</td><td class=\"n\">50.0</td><td class=\"n\"><b>▲ 100.0</b></td>"
+	    "<td class=\"n\">20.0</td><td class=\"n\">20.0</td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:20</td><td class=\"n\"></td><td class=\"n\"></td>"
+	    "<td class=\"n\"></td><td class=\"n\"></td></tr>\n");
+}
+
+/* Names are of the data. */
+TEST(names_are_no_markup)
+{
+	static const char *const hostile[] = { "<i>\"&", "'" };
+
+	three();
+	chart.names = hostile;
+	chart.marks = true;
+	chart.threshold = 90;
+	draw();
+	chart.names = series_names;
+	has_not("<i>");
+	has("<i class=\"f0\"></i>&lt;i&gt;&quot;&amp;</span>");
+	has("<th class=\"n\">&lt;i&gt;&quot;&amp;</th>");
+	has("title=\"&lt;i&gt;&quot;&amp; 100.0\">");
 }
 
 /* Sets lost, overflows and suspended events are gaps; one without length can be seen, too. */
@@ -559,6 +615,8 @@ TEST(whole_page)
 	f.records = 1234567;
 	f.intervals = 13;
 	f.merged = 4;
+	one->most[SYSTEM_BUSY + 3] = 42;
+	one->most[SYSTEM_READS] = 15.25;
 	f.left_out = 1400;
 	ebcdic_name(f.system.name, "A&B");
 	ebcdic_name(f.system.partition, "<LPAR>");
@@ -571,6 +629,12 @@ TEST(whole_page)
 	    "<span id=\"sets\">11</span> sets, <span id=\"records\">1,234,567</span> records, "
 	    "<span id=\"intervals\">13</span> intervals · each point combines 4 of them"
 	    " · 1,400 records of further users and devices are left out</p>");
+	has("<th>until</th><th class=\"n\">IFL</th><th class=\"n\">most IFL</th></tr>");
+	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">12.5</td><td class=\"n\">42.0</td></tr>");
+	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">15.0</td><td class=\"n\">15.2</td>"
+	    "<td class=\"n\">25.0</td>");
+	f.merged = 1;
+	page();
 	has("<th>until</th><th class=\"n\">IFL</th></tr>");
 	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">12.5</td></tr>");
 	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">15.0</td><td class=\"n\">25.0</td></tr>");

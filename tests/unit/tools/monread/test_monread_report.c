@@ -608,6 +608,30 @@ TEST(most_of_the_system)
 	ck_assert_uint_eq(report.rows, 1);
 }
 
+/* What a bucket combines keeps the highest of its intervals; one without a value has none. */
+TEST(most_of_combined_intervals)
+{
+	uint64_t busy = 0;
+
+	interval_ends(0);
+	for (unsigned int i = 0; i < 2 * ACTIVITY_BUCKETS; i++) {
+		busy += i == 100 ? 90 : 10;
+		processor(100 * i, 0, 0, busy, 0);
+		interval_ends(100 * i);
+	}
+	ck_assert_uint_eq(f.merged, 4);
+	/* The interval that ends at 10,000 s is number 101, or 102 with the one at the begin. */
+	for (unsigned int i = 0; i < f.buckets; i++) {
+		const bool has_it = f.bucket[i].last >= BEGIN + 10000 * TOD_SECOND &&
+				    f.bucket[i].first < BEGIN + 10000 * TOD_SECOND;
+
+		ck_assert_double_eq_tol(f.bucket[i].most[SYSTEM_BUSY], has_it ? 90 : 10, 1e-4);
+		ck_assert(f.bucket[i].most[SYSTEM_READS] < 0);
+		if (has_it)
+			ck_assert_double_eq_tol(activity_system_value(&f.bucket[i], SYSTEM_BUSY), 30, 1e-4);
+	}
+}
+
 TEST(as_text)
 {
 	char *text = NULL, *line;
