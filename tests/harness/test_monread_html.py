@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import zoneinfo
 from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from monread_tool import ROOT, START, build_monread, part, run, stream
@@ -245,7 +247,7 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
 
 def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
     text = page_of(monread, tmp_path, stream(part(Record(1, 11, BEGIN)))).read_text()
-    assert text.count("No data.") == 13
+    assert text.count("No data.") == 15
     assert "No event was recorded." in text
 
 
@@ -340,9 +342,9 @@ def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
         tmp_path / "w.json",
     ]
     subprocess.run([*argv, "--out", out], capture_output=True, timeout=300, check=True)
-    html = tmp_path / "page"
-    assert run(monread, out, "--html", html).returncode == EXIT_PASS
-    text = html.read_text()
+    file = tmp_path / "page"
+    assert run(monread, out, "--html", file).returncode == EXIT_PASS
+    text = file.read_text()
     assert "<h1>SYS1</h1>" in text and "Partition PART7, number " in text
     tables = Page(text).tables
     assert len(tables["load-table"]) == 1 + 3
@@ -533,3 +535,108 @@ def test_shows_what_the_table_has(monread: Path, tmp_path: Path, width: int) -> 
     text = page.read_text()
     assert '<i class="f3"></i>IFL' in text and '<i class="f5 d1"></i>zIIP' in text
     assert 'class="s3" d=' in text and 'class="s5 d1" d=' in text
+
+
+# What a browser shows of each chart: colours, dashes, points and scale in pixels, and the table.
+_SHOWN = """<script>
+const centre = box => box.top + box.height / 2;
+const charts = [...document.querySelectorAll("section")].filter(s => s.querySelector(".legend"));
+document.title = JSON.stringify(charts.map(section => ({
+  id: section.id,
+  legend: [...section.querySelectorAll(".legend span")].filter(s => s.querySelector("i")).map(s => {
+    const style = getComputedStyle(s.querySelector("i"));
+    return [s.textContent, style.backgroundColor, style.backgroundImage !== "none"];
+  }),
+  lines: [...section.querySelectorAll("path")].map(path => {
+    const style = getComputedStyle(path), at = path.getScreenCTM();
+    const points = [...path.getAttribute("d").matchAll(/([\\d.]+) ([\\d.]+)/g)];
+    return {
+      colour: style.stroke, dashed: style.strokeDasharray !== "none",
+      thin: parseFloat(style.strokeWidth) < 1.5,
+      points: points.map(p => [at.a * p[1] + at.e, at.d * p[2] + at.f]),
+    };
+  }),
+  scale: [...section.querySelectorAll(".y")].map(
+    s => [s.textContent.replace(",", ""), centre(s.getBoundingClientRect())]),
+  plot: (box => [box.left, box.right])(section.querySelector(".plot").getBoundingClientRect()),
+  table: [...section.querySelectorAll("tr")].map(
+    row => [...row.children].map(cell => cell.textContent)),
+})));
+</script></body>"""
+
+
+def shown(page: Path, folder: Path, width: int) -> list[dict[str, Any]]:
+    """What a browser shows of the page's charts, in a frame of that width."""
+    text = page.read_text()
+    policy = re.search(r"<meta http-equiv[^>]*>", text)
+    assert policy is not None
+    inner = text.replace(policy[0], "").replace("</body>", _SHOWN)
+    (folder / "inner.html").write_text(inner)
+    script = "document.title=document.querySelector('iframe').contentWindow.document.title"
+    outer = folder / "outer.html"
+    outer.write_text(
+        f'<iframe src="inner.html" style="width:{width}px;height:900px;border:0"'
+        f' onload="{script}"></iframe>'
+    )
+    printed = browser(outer, folder, "--allow-file-access-from-files", "--dump-dom").decode()
+    found = re.search(r"<title>(.*?)</title>", printed, re.DOTALL)
+    assert found, printed[:500]
+    charts: list[dict[str, Any]] = json.loads(html.unescape(found[1]))
+    return charts
+
+
+def hour_of_users(number: int) -> list[Part]:
+    """Three users, two of them alike; one has a second a minute, and ten in each fiftieth."""
+    tod = BEGIN + number * 60 * SECOND
+    times = {"ONE": number + 9 * (number // 50), "TWO": 7 * number, "THREE": 7 * number}
+    users = [
+        Record(10, 2, tod, fields(92, user=(52, 8, user_id(name)), time=(60, 8, time * SECOND)))
+        for name, time in times.items()
+    ]
+    busy = [*processor(tod, 0, 3, 30 * number), *processor(tod, 1, 5, 30 * number)]
+    return [part(*users, *busy, Record(1, 11, tod))]
+
+
+def values_of(chart: dict[str, Any], line: dict[str, Any]) -> list[float]:
+    """By the scale that is beside it."""
+    (top, top_at), *_, (bottom, bottom_at) = chart["scale"]
+    assert float(bottom) == 0
+    return [float(top) * (bottom_at - y) / (bottom_at - top_at) for _, y in line["points"]]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [400, 1280])
+def test_lines_are_what_the_tables_have(monread: Path, tmp_path: Path, width: int) -> None:
+    """Each line has the colour and the dashes of its legend, and the values of its column."""
+    data = b"".join(stream(*hour_of_users(number)) for number in range(1, 301))
+    charts = shown(page_of(monread, tmp_path, data), tmp_path, width)
+    assert {chart["id"] for chart in charts} == {"busy", "user-cpu", "paging"}
+    for chart in charts:
+        thin = chart["id"] != "user-cpu"
+        assert {line["thin"] for line in chart["lines"]} == ({True, False} if thin else {False})
+        columns = list(zip(*chart["table"]))[1:]
+        assert len(columns) == len(chart["lines"]) == len(chart["legend"]) * (1 + thin)
+        for name, colour, dashed in chart["legend"]:
+            for is_thin in {False, thin}:
+                (line,) = [
+                    *(x for x in chart["lines"] if (x["colour"], x["thin"]) == (colour, is_thin))
+                ]
+                assert is_thin or line["dashed"] == dashed, (chart["id"], name)
+                head = ("most " if is_thin else "") + name
+                (column,) = [cells for cells in columns if cells[0] == head]
+                table = [float(cell.strip("▲ ").replace(",", "")) for cell in column[1:] if cell]
+                top = float(chart["scale"][0][0])
+                assert values_of(chart, line) == pytest.approx(table, abs=0.01 * top)
+                across = [x for x, _ in line["points"]]
+                assert across == sorted(across) and across[-1] == pytest.approx(
+                    chart["plot"][1], abs=1
+                )
+    dashed = {
+        (chart["id"], name) for chart in charts for name, _, is_so in chart["legend"] if is_so
+    }
+    assert ("busy", "zIIP") in dashed and len(
+        dashed & {("user-cpu", "TWO"), ("user-cpu", "THREE")}
+    ) == 1
+    users = next(chart for chart in charts if chart["id"] == "user-cpu")
+    # 7 of 60 s, of each of two; the other one has 10 s in some minutes.
+    assert max(float(row[1]) for row in users["table"][2:]) == 11.7

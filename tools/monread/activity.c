@@ -182,13 +182,13 @@ static void note_waits(const struct activity *f, struct user_activity *user)
 	if (!more)
 		return;
 	for (unsigned int i = 0; i < WAIT_STATES; i++) {
-		double share;
+		double per_cent;
 
 		waits[i] = (uint32_t)user->states.found[STATE_CPU_WAIT + i];
-		share = 100.0 * (double)(waits[i] - user->waits_before[i]) / (double)more;
+		per_cent = 100.0 * (double)(waits[i] - user->waits_before[i]) / (double)more;
 		user->waits_before[i] = waits[i];
-		if (user->interaction.any && share > (double)user->most_waits[i]) {
-			user->most_waits[i] = (float)share;
+		if (user->interaction.any && per_cent > (double)user->most_waits[i]) {
+			user->most_waits[i] = (float)per_cent;
 			user->most_waits_at[i] = f->now.last;
 		}
 	}

@@ -167,8 +167,68 @@ static void draw(FILE *out, const struct activity *f, const struct chart *chart,
 	html_chart(out, f, &with);
 }
 
-int html_page(FILE *out, const struct activity *f, const char *title,
-	      const struct thresholds *thresholds)
+/* Those with the most CPU time, of whom samples tell. */
+#define CURVES 8u
+
+struct top_users {
+	const struct activity *f;
+	const struct user_curves *curves;
+	unsigned int user[CURVES], count;
+	const char *names[CURVES];
+	char name[CURVES][ACTIVITY_NAME_SIZE];
+};
+
+static void find_top(struct top_users *top)
+{
+	const struct user_activity *user[ACTIVITY_USERS];
+	const unsigned int count = html_users_by_time(top->f, user);
+
+	for (unsigned int i = 0; i < count && top->count < CURVES; i++) {
+		if (!activity_is_sampled(user[i]))
+			continue;
+		top->user[top->count] = (unsigned int)(user[i] - top->f->user);
+		top->names[top->count] = activity_user_name(user[i], top->name[top->count]);
+		top->count++;
+	}
+}
+
+static double user_busy(const void *of, const struct bucket *bucket, unsigned int series)
+{
+	const struct top_users *top = of;
+
+	return curves_busy(top->curves, top->f, top->user[series],
+			   (unsigned int)(bucket - top->f->bucket));
+}
+
+static double user_ratio(const void *of, const struct bucket *bucket, unsigned int series)
+{
+	const struct top_users *top = of;
+
+	return curves_ratio(top->curves, top->user[series],
+			    (unsigned int)(bucket - top->f->bucket));
+}
+
+static void user_charts(FILE *out, const struct activity *f, const struct user_curves *curves)
+{
+	struct top_users top = { .f = f, .curves = curves };
+	struct chart chart = {
+		.id = "user-cpu", .title = "Users with the most CPU time", .unit = "% of a processor",
+		.names = top.names, .of = &top, .value = user_busy, .decimals = 1,
+	};
+
+	find_top(&top);
+	chart.series = top.count;
+	html_chart(out, f, &chart);
+	chart.id = "user-ratio";
+	chart.title = "T/V of these users";
+	chart.unit = "total by virtual time";
+	chart.value = user_ratio;
+	chart.decimals = 2;
+	html_chart(out, f, &chart);
+}
+
+int html_page(FILE *out, const struct activity *f, const struct user_curves *curves,
+	      const char *title, const struct thresholds *thresholds)
 {
 	static const char *const state_names[] = {
 #define STATE(id, key, what, threshold) what,
@@ -179,19 +239,19 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 	static const struct chart busy_chart = {
 		.id = "busy", .title = "Processors busy, by type", .unit = "%",
 		.series = ACTIVITY_TYPES, .names = activity_type_names, .of = &busy,
-		.value = system_value, .most = system_most,
+		.value = system_value, .most = system_most, .decimals = 1,
 	}, state_chart = {
 		.id = "states", .title = "Users running and waiting", .unit = "% of samples",
 		.series = STATE_PAGE_WAIT + 1, .names = state_names, .of = &states,
-		.value = system_value, .most = system_most,
+		.value = system_value, .most = system_most, .decimals = 1,
 	}, paging_chart = {
 		.id = "paging", .title = "Paging", .unit = "pages/s", .series = 2,
 		.names = &interval_names[INTERVAL_READS], .of = &paging,
-		.value = system_value, .most = system_most,
+		.value = system_value, .most = system_most, .decimals = 1,
 	}, start_chart = {
 		.id = "io", .title = "I/O of all devices", .unit = "I/Os/s", .series = 1,
 		.names = &interval_names[INTERVAL_STARTS], .of = &starts,
-		.value = system_value, .most = system_most,
+		.value = system_value, .most = system_most, .decimals = 1,
 	};
 
 	clock_show_offset(clocks_change(f));
@@ -200,6 +260,7 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 	draw(out, f, &busy_chart, thresholds, THRESHOLD_BUSY);
 	reports(out, f, thresholds, REPORT_LOAD, REPORT_LOAD);
 	html_users(out, f);
+	user_charts(out, f, curves);
 	draw(out, f, &state_chart, thresholds, THRESHOLD_NONE);
 	reports(out, f, thresholds, REPORT_WAITS, REPORT_MOST_WAITS);
 	draw(out, f, &paging_chart, thresholds, THRESHOLD_PAGING);

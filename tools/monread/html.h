@@ -7,11 +7,12 @@
 
 #include "activity.h"
 #include "clock.h"
+#include "curves.h"
 #include "report.h"
 
 /* All of the page.  0, or -errno if @out fails. */
-int html_page(FILE *out, const struct activity *f, const char *title,
-	      const struct thresholds *thresholds);
+int html_page(FILE *out, const struct activity *f, const struct user_curves *curves,
+	      const char *title, const struct thresholds *thresholds);
 
 /* A value for each series in each bucket; below 0: there is none. */
 struct chart {
@@ -22,6 +23,7 @@ struct chart {
 	double (*value)(const void *of, const struct bucket *bucket, unsigned int series);
 	/* The highest of the intervals that a bucket combines; NULL: it is not known. */
 	double (*most)(const void *of, const struct bucket *bucket, unsigned int series);
+	int decimals;		/* in its table */
 	bool marks;		/* values above this one are marked: */
 	double threshold;
 };
@@ -33,6 +35,9 @@ void html_timeline(FILE *out, const struct activity *f);
 
 /* html_table.c */
 void html_users(FILE *out, const struct activity *f);
+/* Those whose CPU time is known, the largest first.  Return: how many. */
+unsigned int html_users_by_time(const struct activity *f,
+				const struct user_activity *user[ACTIVITY_USERS]);
 void html_devices(FILE *out, const struct activity *f);
 /* A section; what is above a threshold has a mark before it, and a line says of what. */
 void html_report(FILE *out, const struct report *report);

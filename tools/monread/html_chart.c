@@ -183,7 +183,7 @@ static void write_marks(FILE *out, const struct activity *f, const struct chart 
 			fprintf(out, "<span class=\"over\" style=\"left:%.1f%%;top:%.1f%%\" title=\"",
 				per_cent(x_of(f, f->bucket[i].last)), per_cent(y_of(value, most)));
 			html_text(out, chart->names[series]);
-			fprintf(out, " %s\">▲</span>\n", report_number(text, value, 1));
+			fprintf(out, " %s\">▲</span>\n", report_number(text, value, chart->decimals));
 		}
 }
 
@@ -274,7 +274,7 @@ static void table_cell(FILE *out, const struct chart *chart, double value)
 	fputs("<td class=\"n\">", out);
 	if (value >= 0)
 		fprintf(out, chart->marks && value > chart->threshold ? "<b>▲ %s</b>" : "%s",
-			report_number(number, value, 1));
+			report_number(number, value, chart->decimals));
 	fputs("</td>", out);
 }
 

@@ -16,6 +16,7 @@ struct html {
 	const struct releases *releases;
 	const struct thresholds *thresholds;
 	struct activity_track track;
+	struct user_curves curves;	/* of what is kept */
 };
 
 static struct html *html_of(struct sink *sink)
@@ -31,7 +32,10 @@ static int html_item(struct sink *sink, const struct monrec_item *item)
 
 static int html_keep(struct sink *sink)
 {
-	track_keep(&html_of(sink)->track);
+	struct html *h = html_of(sink);
+
+	track_keep(&h->track);
+	curves_take(&h->curves, &h->track.kept);
 	return 0;
 }
 
@@ -53,8 +57,10 @@ static int html_close(struct sink *sink)
 
 	if (h->keep.file) {
 		activity_end(&h->track.kept);
+		curves_take(&h->curves, &h->track.kept);
 		h->track.kept.releases = releases_all(h->releases);
-		ret = html_page(h->keep.file, &h->track.kept, h->title, h->thresholds);
+		ret = html_page(h->keep.file, &h->track.kept, &h->curves, h->title,
+				h->thresholds);
 		if (!ret)
 			ret = keep_mark(&h->keep);
 	}

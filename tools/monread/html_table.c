@@ -78,6 +78,19 @@ static int by_time(const void *one, const void *other)
 	return *a < *b ? -1 : 1;
 }
 
+unsigned int html_users_by_time(const struct activity *f,
+				const struct user_activity *user[ACTIVITY_USERS])
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
+		if (f->user[i].counted)
+			user[count++] = &f->user[i];
+	if (count)
+		qsort(user, count, sizeof(user[0]), by_time);
+	return count;
+}
+
 static void user_row(FILE *out, const struct activity *f, const struct user_activity *user,
 		     uint64_t most)
 {
@@ -98,15 +111,11 @@ void html_users(FILE *out, const struct activity *f)
 {
 	static const char title[] = "Users by CPU time";
 	const struct user_activity *user[ACTIVITY_USERS];
-	unsigned int count = 0;
+	const unsigned int count = html_users_by_time(f, user);
 
-	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
-		if (f->user[i].counted)
-			user[count++] = &f->user[i];
 	if (count == 0) {
 		none(out, "users", title);
 	} else {
-		qsort(user, count, sizeof(user[0]), by_time);
 		fprintf(out, "<section id=\"users\">\n<h2>%s</h2>\n<div class=\"wide\">"
 			"<table id=\"users-table\">\n<thead><tr><th>user</th>", title);
 		for (const struct quantity *q = quantities(OF_USER_TIME); q->heading; q++)

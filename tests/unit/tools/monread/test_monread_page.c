@@ -28,6 +28,7 @@ void complain_about(const char *what, int error)
 }
 
 static struct activity f;
+static struct user_curves curves;
 static char *text;
 static size_t text_len;
 
@@ -36,6 +37,7 @@ static struct chart chart;
 static void start(void)
 {
 	activity_init(&f);
+	memset(&curves, 0, sizeof(curves));
 	chart.marks = false;
 	chart.most = NULL;
 	ck_assert(clock_set_zone("UTC"));
@@ -74,7 +76,8 @@ static struct bucket *bucket(unsigned int seconds)
 				 .last = AT(seconds) };
 	next->time = next->last - next->first;
 	f.buckets++;
-	leave_behind(next + 1);
+	if (f.buckets < ACTIVITY_BUCKETS)
+		leave_behind(next + 1);
 	return next;
 }
 
@@ -139,7 +142,7 @@ static double most_of(const void *of, const struct bucket *bucket, unsigned int 
 static const char *const series_names[] = { "first", "second" };
 static struct chart chart = {
 	.id = "test", .title = "A chart", .unit = "units", .series = 2, .names = series_names,
-	.value = value_of,
+	.value = value_of, .decimals = 1,
 };
 
 static void draw(void)
@@ -591,7 +594,7 @@ static void page(void)
 {
 	FILE *out = begin();
 
-	ck_assert_int_eq(html_page(out, &f, "a <title>", &thresholds_default), 0);
+	ck_assert_int_eq(html_page(out, &f, &curves, "a <title>", &thresholds_default), 0);
 	finish(out);
 }
 
@@ -646,6 +649,101 @@ TEST(whole_page)
 	ck_assert(clock_set_zone("+05:30"));
 	page();
 	has("2026-03-02 05:30:00 UTC+05:30 to 2026-03-02 05:30:40 UTC+05:30 · ");
+}
+
+/* A user's record of a sample; seconds since the one before. */
+static void sample_of(unsigned int i, unsigned int time, unsigned int virtual)
+{
+	f.user[i].activity.any = true;
+	f.user[i].activity.number = f.user_samples;
+	f.user[i].time += time * TOD_SECOND;
+	f.user[i].total += time * TOD_SECOND;
+	f.user[i].virtual += virtual * TOD_SECOND;
+}
+
+static void interval_of(unsigned int end)
+{
+	bucket(end);
+	f.intervals++;
+	f.user_samples++;
+	curves_take(&curves, &f);
+}
+
+/* In per cent of a processor, and T/V; gaps where no sample has the user. */
+TEST(curves_of_users)
+{
+	user(7, "A<B", 0, true);
+	user(9, "IDLER", 0, true);
+	user(11, "EVENTS", 99999, true);
+	sample_of(7, 1, 1);
+	sample_of(9, 0, 0);
+	interval_of(10);
+	/* 15 of 10 s: two processors at once; T/V 1.5. */
+	sample_of(7, 15, 10);
+	interval_of(20);
+	sample_of(9, 5, 4);
+	interval_of(30);
+	sample_of(7, 3, 2);
+	sample_of(9, 1, 0);
+	interval_of(40);
+	page();
+	has("<h2>Users with the most CPU time</h2>\n<p class=\"legend\">% of a processor "
+	    "<span><i class=\"f0\"></i>A&lt;B</span> <span><i class=\"f1\"></i>IDLER</span> </p>");
+	has("<table id=\"user-cpu-table\">\n<thead><tr><th>until</th><th class=\"n\">A&lt;B</th>"
+	    "<th class=\"n\">IDLER</th></tr></thead>\n"
+	    "<tr><td>2026-03-02 00:00:10</td><td class=\"n\">10.0</td><td class=\"n\">0.0</td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:20</td><td class=\"n\">150.0</td><td class=\"n\"></td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:30</td><td class=\"n\"></td><td class=\"n\">50.0</td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:40</td><td class=\"n\">30.0</td><td class=\"n\">10.0</td></tr>\n"
+	    "</table>");
+	has("<table id=\"user-ratio-table\">\n<thead><tr><th>until</th><th class=\"n\">A&lt;B</th>"
+	    "<th class=\"n\">IDLER</th></tr></thead>\n"
+	    "<tr><td>2026-03-02 00:00:10</td><td class=\"n\">1.00</td><td class=\"n\"></td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:20</td><td class=\"n\">1.50</td><td class=\"n\"></td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:30</td><td class=\"n\"></td><td class=\"n\">1.25</td></tr>\n"
+	    "<tr><td>2026-03-02 00:00:40</td><td class=\"n\">1.50</td><td class=\"n\"></td></tr>\n"
+	    "</table>");
+}
+
+/* The eight with the most, the largest first. */
+TEST(curves_of_the_first_users)
+{
+	char name[9];
+
+	for (unsigned int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "U%u", i);
+		user(i, name, 0, true);
+		sample_of(i, i, i);
+	}
+	interval_of(10);
+	page();
+	has("<table id=\"user-cpu-table\">\n<thead><tr><th>until</th><th class=\"n\">U11</th>"
+	    "<th class=\"n\">U10</th><th class=\"n\">U9</th><th class=\"n\">U8</th>"
+	    "<th class=\"n\">U7</th><th class=\"n\">U6</th><th class=\"n\">U5</th>"
+	    "<th class=\"n\">U4</th></tr></thead>");
+}
+
+/* Buckets that become one have the time of both. */
+TEST(curves_that_are_combined)
+{
+	user(7, "A", 0, true);
+	for (unsigned int i = 1; i <= ACTIVITY_BUCKETS; i++) {
+		sample_of(7, i % 2 ? 2 : 4, 2);
+		interval_of(10 * i);
+	}
+	ck_assert_double_eq_tol(curves_busy(&curves, &f, 7, 1), 40, 1e-4);
+	f.buckets = ACTIVITY_BUCKETS / 2;
+	for (unsigned int i = 0; i < f.buckets; i++)
+		f.bucket[i].time = 20 * TOD_SECOND;
+	f.merged = 2;
+	sample_of(7, 5, 1);
+	interval_of(10 * ACTIVITY_BUCKETS + 10);
+	for (unsigned int i = 0; i < ACTIVITY_BUCKETS / 2; i++) {
+		ck_assert_double_eq_tol(curves_busy(&curves, &f, 7, i), 30, 1e-4);
+		ck_assert_double_eq_tol(curves_ratio(&curves, 7, i), 1.5, 1e-4);
+	}
+	ck_assert_double_eq_tol(curves_ratio(&curves, 7, ACTIVITY_BUCKETS / 2), 5, 1e-4);
+	ck_assert(curves_ratio(&curves, 7, ACTIVITY_BUCKETS / 2 + 1) < 0);
 }
 
 TEST(tables)
