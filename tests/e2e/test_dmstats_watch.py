@@ -81,6 +81,33 @@ def test_intervals_add_up_to_what_was_done(lab: Lab) -> None:
             assert row["write_latency_ns"] == pytest.approx(row["write_time_ns"] / row["writes"])
 
 
+@pytest.mark.requirement("D24")
+def test_watch_shows_totals_of_groups(lab: Lab) -> None:
+    """Of members by ticks and exact ones; what is outside of the group is not in it."""
+    regions = [
+        lab.region("lin", f"{64 * index}+64 /2 {'1 precise_timestamps ' * (index == 1)}dmstats -")
+        for index in range(3)
+    ]
+    lab.dmsetup("stats", "group", "--alias", "mine", "--regions", "0-1", "lin").check()
+    watch = start(lab, "watch", "--interval", "1h", "--groups", "--all-programs", "lin")
+    lab.wait_watched()
+    for sector, count in ((0, 3), (40, 4), (64, 5), (128, 2)):
+        lab.io("lin", "write", sector=sector, count=count)
+    areas = [area for region in regions[:2] for area in lab.areas("lin", region)]
+    watch.signal(signal.SIGTERM)
+    (row,) = rows_of(watch)
+    assert (row["group"], row["region"], row["area"], row["sectors"]) == ("mine", 0, None, 128)
+    assert (row["writes"], row["write_sectors"]) == (12, 96) == tuple(
+        sum(area[number] for area in areas) for number in (5, 7)
+    )
+    seconds = row["interval_ns"] / 1e9
+    assert row["ios_per_s"] == pytest.approx(12 / seconds, rel=1e-6)
+    assert row["write_latency_ns"] == pytest.approx(row["write_time_ns"] / 12)
+    for words in (("--all-programs", "--top", "1"), ()):
+        wrong = lab.dmmon("watch", "--groups", *words, "lin")
+        assert wrong.status == 2 and b"--groups shows" in wrong.stderr
+
+
 @pytest.mark.requirement("D8")
 def test_latency_of_a_delayed_device(lab: Lab) -> None:
     """Reads that take 100 ms by the kernel's ticks take in watch and histogram what they do by its clock."""

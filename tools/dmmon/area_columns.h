@@ -31,6 +31,8 @@
 	{ "histogram", COLUMN_LIST, UNIT_NONE, 0, false, "I/Os by duration, between the bounds" }, \
 	{ "doubt", COLUMN_TEXT, UNIT_NONE, 0, shown, "why the counters cannot be trusted" }
 #define AREA_COLUMN_COUNT 20
+/* Columns of the area alone: a group has none. */
+enum { AREA_COLUMN_INDEX = 2, AREA_COLUMN_START = 3 };
 
 /*
  * Fills the cells of area @index, which is among the region's, from a row or a delta.

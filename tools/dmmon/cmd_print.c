@@ -21,8 +21,6 @@ static const struct column columns[] = {
 	  "alias of dmstats' group that its region is in; the group's first region if it has none" },
 };
 enum { COLUMN_GROUP = AREA_COLUMN_COUNT, COLUMN_NUMBER };
-/* Of the area alone: a group has none. */
-enum { COLUMN_AREA = 2, COLUMN_START = 3 };
 
 struct arguments {
 	struct device_words devices;
@@ -75,8 +73,7 @@ struct printed {
 	struct part *part;		/* in the order of devices, regions and areas; owned */
 	size_t count, room;
 	struct dms_regions *regions;	/* of each device; owned */
-	struct dms_group_sum *sum;	/* of the groups of one device; owned */
-	size_t sums;
+	struct dms_group_sums sums;	/* of the groups of one device */
 };
 
 static void part_free(struct part *part)
@@ -131,24 +128,12 @@ static bool keep(struct printed *printed, const struct part *part)
 	return true;
 }
 
-/* The sum of a group, of which this may be the first area; there is room for all. */
-static struct dms_group_sum *sum_of(struct printed *printed, const struct dms_region *leader)
-{
-	size_t i = 0;
-
-	while (i < printed->sums && printed->sum[i].leader != leader)
-		i++;
-	if (i == printed->sums)
-		printed->sum[printed->sums++] = (struct dms_group_sum){ .leader = leader };
-	return &printed->sum[i];
-}
-
 static void add_part(struct printed *printed, const struct part *part)
 {
 	const struct dms_region *r = part->region, *leader = dms_group_of(part->list, r->id);
 
 	for (size_t i = 0; leader && i < part->counts.count; i++)
-		dms_group_add(sum_of(printed, leader), r,
+		dms_group_add(dms_group_sum_of(&printed->sums, leader), r,
 			      dms_area_length(r, part->counts.first + i),
 			      dms_row(&part->counts, i), part->doubt[i]);
 }
@@ -157,14 +142,12 @@ static void add_part(struct printed *printed, const struct part *part)
 static int put_group(const struct printed *printed, const struct device *device,
 		     const struct dms_group_sum *sum)
 {
-	const struct dms_region as_one = {
-		.id = sum->leader->id, .length = sum->sectors, .step = sum->sectors, .precise = true,
-	};
+	const struct dms_region as_one = dms_group_as_region(sum);
 	struct cell cells[COLUMN_NUMBER];
 	char group[GROUP_NAME_SIZE];
 
 	area_cells(cells, device, &as_one, 0, sum->row, sum->doubt);
-	cells[COLUMN_AREA] = cells[COLUMN_START] = cell_absent();
+	cells[AREA_COLUMN_INDEX] = cells[AREA_COLUMN_START] = cell_absent();
 	cells[COLUMN_GROUP] = group_cell(sum->leader, group);
 	return area_put(printed->writer, cells);
 }
@@ -173,8 +156,8 @@ static int put_groups(struct printed *printed, const struct device *device)
 {
 	int code = EXIT_PASS;
 
-	for (size_t i = 0; code == EXIT_PASS && i < printed->sums; i++)
-		code = put_group(printed, device, &printed->sum[i]);
+	for (size_t i = 0; code == EXIT_PASS && i < printed->sums.count; i++)
+		code = put_group(printed, device, &printed->sums.sum[i]);
 	return code;
 }
 
@@ -235,9 +218,10 @@ static int print_device(struct printed *printed, const struct device *device,
 	if (code != EXIT_PASS)
 		return code;
 	area_warn(device);
-	printed->sums = 0;
-	printed->sum = calloc(list->count ? list->count : 1, sizeof(*printed->sum));
-	if (!printed->sum) {
+	printed->sums = (struct dms_group_sums){
+		.sum = calloc(list->count ? list->count : 1, sizeof(*printed->sums.sum)),
+	};
+	if (!printed->sums.sum) {
 		complain("not enough memory");
 		return EXIT_FAILED;
 	}
@@ -247,13 +231,13 @@ static int print_device(struct printed *printed, const struct device *device,
 
 		code = one == EXIT_PASS ? code : one;
 	}
-	if (!ferror(stdout) && printed->sums) {
+	if (!ferror(stdout) && printed->sums.count) {
 		int one = put_groups(printed, device);
 
 		code = one == EXIT_PASS ? code : one;
 	}
-	free(printed->sum);
-	printed->sum = NULL;
+	free(printed->sums.sum);
+	printed->sums.sum = NULL;
 	if (ferror(stdout))
 		return code;
 	flushed = area_put(printed->writer, NULL);

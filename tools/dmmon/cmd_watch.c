@@ -13,6 +13,7 @@
 
 #include "area_columns.h"
 #include "command.h"
+#include "group_cell.h"
 #include "order.h"
 #include "watch_command.h"
 
@@ -38,13 +39,16 @@ static const struct column columns[] = {
 	{ "interval", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "number of the interval, from 1" },
 	{ "interval_ns", COLUMN_UNSIGNED, UNIT_NS, 0, false, "its length" },
 	{ "time", COLUMN_UNSIGNED, UNIT_TIME, 20, false, "its end" },
+	{ "group", COLUMN_TEXT, UNIT_NONE, 8, false,
+	  "alias of dmstats' group that its region is in; the group's first region if it has none" },
 };
-enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]), COLUMN_TIME = COLUMN_NUMBER - 1 };
+enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]), COLUMN_GROUP = COLUMN_NUMBER - 1,
+       COLUMN_TIME = COLUMN_GROUP - 1 };
 
 struct arguments {
 	struct watch_command command;
 	uint64_t interval_ns, count;	/* count 0: until a signal comes */
-	bool idle;
+	bool idle, groups;
 	struct order order;
 };
 
@@ -57,10 +61,25 @@ static const struct option_row option_rows[] = {
 	  .wrong = "invalid --count: '%s' (1 or more)" },
 	{ "idle", '\0', NULL, "also show areas without I/O",
 	  TO_FLAG(struct arguments, idle), .group = 1 },
+	{ "groups", '\0', NULL, "show totals of dmstats' groups in place of areas",
+	  TO_FLAG(struct arguments, groups), .group = 1 },
 	WATCH_COMMAND_KEEP(struct arguments, command),
 	{ 0 }
 };
-static const struct option_table options = { .rows = option_rows };
+
+static void check(const void *target, const struct argp_state *state)
+{
+	const struct arguments *arguments = target;
+
+	if (arguments->groups && order_wanted(&arguments->order))
+		argp_error(state, "--groups shows totals in the order of the groups: --top and --sort "
+			   "are about areas");
+	if (arguments->groups && !choice_made(&arguments->command.options.choice))
+		argp_error(state, "--groups shows groups of regions that there are: choose them, for "
+			   "example by --all-programs");
+}
+
+static const struct option_table options = { .rows = option_rows, .check = check };
 
 static const struct option_part parts[] = {
 	{ &order_options, offsetof(struct arguments, order), .group = 1 },
@@ -103,6 +122,7 @@ struct shown {
 	struct writer *writer;
 	struct watch_command_all *all;
 	struct dms_top top;	/* of this interval; without room: not sorted */
+	struct dms_group_sums sums;	/* of the groups of one device, in this interval */
 	uint64_t number;
 	int code;		/* what was wrong with a device, or with the output */
 };
@@ -132,11 +152,56 @@ static struct deed compare(const struct watched *watched, size_t index, size_t a
 static int put_area(const struct shown *shown, const struct watched *watched, size_t index,
 		    size_t area, const uint64_t *delta, const struct deed *deed)
 {
+	const struct dms_region *r = &watched->regions.region[index];
 	struct cell cells[COLUMN_NUMBER];
+	char group[GROUP_NAME_SIZE];
 
-	area_cells(cells, watched->device, &watched->regions.region[index], area, delta, deed->doubt);
+	area_cells(cells, watched->device, r, area, delta, deed->doubt);
 	rate_cells(cells + AREA_COLUMN_COUNT, &deed->rates, shown->number, deed->elapsed);
+	/* Of many regions each has to be looked for. */
+	cells[COLUMN_GROUP] =
+		group_cell(selection_shows(writer_selection(shown->writer), COLUMN_GROUP) ?
+				   dms_group_of(&watched->regions, r->id) : NULL, group);
 	return area_put(shown->writer, cells);
+}
+
+static void add_area(struct shown *shown, const struct dms_region *leader,
+		     const struct dms_region *r, size_t area, const uint64_t *delta,
+		     const struct deed *deed)
+{
+	struct dms_group_sum *sum = dms_group_sum_of(&shown->sums, leader);
+
+	dms_group_add(sum, r, dms_area_length(r, area), delta, deed->doubt);
+	if (deed->elapsed > sum->elapsed)
+		sum->elapsed = deed->elapsed;
+}
+
+static int put_group(const struct shown *shown, const struct device *device,
+		     const struct dms_group_sum *sum)
+{
+	const struct dms_region as_one = dms_group_as_region(sum);
+	const struct dms_rates rates = dms_rates(sum->row, &as_one, sum->elapsed, sum->doubt);
+	struct cell cells[COLUMN_NUMBER];
+	char group[GROUP_NAME_SIZE];
+
+	area_cells(cells, device, &as_one, 0, sum->row, sum->doubt);
+	cells[AREA_COLUMN_INDEX] = cells[AREA_COLUMN_START] = cell_absent();
+	rate_cells(cells + AREA_COLUMN_COUNT, &rates, shown->number, sum->elapsed);
+	cells[COLUMN_GROUP] = group_cell(sum->leader, group);
+	return area_put(shown->writer, cells);
+}
+
+static int put_groups(const struct shown *shown, const struct device *device)
+{
+	int code = EXIT_PASS;
+
+	for (size_t i = 0; code == EXIT_PASS && i < shown->sums.count; i++) {
+		const struct dms_group_sum *sum = &shown->sums.sum[i];
+
+		if (shown->arguments->idle || sum->doubt || dms_active(sum->row, DMS_COUNTERS))
+			code = put_group(shown, device, sum);
+	}
+	return code;
 }
 
 /* Puts the areas of a region, or offers them to the top. */
@@ -144,6 +209,7 @@ static int take_region(struct shown *shown, size_t device, size_t index)
 {
 	const struct watched *watched = &shown->all->watched[device];
 	const struct dms_counts *after = &watched->after[index].counts;
+	const struct dms_region *r = &watched->regions.region[index], *leader = NULL;
 	uint64_t *delta = calloc(after->stride, sizeof(*delta));
 	int code = EXIT_PASS;
 
@@ -151,10 +217,17 @@ static int take_region(struct shown *shown, size_t device, size_t index)
 		complain("not enough memory");
 		return EXIT_FAILED;
 	}
+	if (shown->arguments->groups)
+		leader = dms_group_of(&watched->regions, r->id);
 	for (size_t i = 0; code == EXIT_PASS && i < after->count; i++) {
 		struct deed deed = compare(watched, index, i, delta);
 		struct dms_candidate candidate = { .device = device, .region = index, .area = i };
 
+		if (shown->arguments->groups) {
+			if (leader)
+				add_area(shown, leader, r, i, delta, &deed);
+			continue;
+		}
 		dms_top_values(candidate.value, &shown->arguments->order.keys, &deed.rates);
 		if (!shown->arguments->idle && !deed.doubt && !dms_active(delta, after->stride))
 			continue;
@@ -206,8 +279,18 @@ static int take_device(struct shown *shown, size_t device)
 		shown->code = looked;
 		return EXIT_PASS;
 	}
+	shown->sums = (struct dms_group_sums){
+		.sum = calloc(watched->regions.count + 1, sizeof(*shown->sums.sum)),
+	};
+	if (!shown->sums.sum) {
+		complain("not enough memory");
+		return EXIT_FAILED;
+	}
 	for (size_t i = 0; code == EXIT_PASS && i < watched->regions.count; i++)
 		code = take_region(shown, device, i);
+	if (code == EXIT_PASS)
+		code = put_groups(shown, watched->device);
+	free(shown->sums.sum);
 	return code;
 }
 
@@ -290,5 +373,7 @@ int cmd_watch(int argc, char **argv)
 	/* A table is read by people, who have no other mark between two intervals. */
 	if (arguments.command.output.format == WRITER_TABLE && !arguments.command.output.named)
 		selection_show(&arguments.command.output.selection, COLUMN_TIME);
+	if (arguments.groups && !arguments.command.output.named)
+		selection_show(&arguments.command.output.selection, COLUMN_GROUP);
 	return watch_command_run(&arguments.command, intervals, &arguments);
 }

@@ -67,6 +67,26 @@ const char *dms_group_alias(const struct dms_region *leader, size_t *len)
 	return leader->aux + (list ? strlen(TAG) : 0);
 }
 
+struct dms_group_sum *dms_group_sum_of(struct dms_group_sums *sums,
+				       const struct dms_region *leader)
+{
+	size_t i = 0;
+
+	while (i < sums->count && sums->sum[i].leader != leader)
+		i++;
+	if (i == sums->count)
+		sums->sum[sums->count++] = (struct dms_group_sum){ .leader = leader };
+	return &sums->sum[i];
+}
+
+struct dms_region dms_group_as_region(const struct dms_group_sum *sum)
+{
+	return (struct dms_region){
+		.id = sum->leader->id, .length = sum->sectors, .step = sum->sectors,
+		.precise = true,
+	};
+}
+
 void dms_group_add(struct dms_group_sum *sum, const struct dms_region *r, uint64_t sectors,
 		   const uint64_t *row, unsigned int doubt)
 {

@@ -28,7 +28,21 @@ struct dms_group_sum {
 	uint64_t sectors;		/**< of its areas */
 	uint64_t row[DMS_COUNTERS];
 	unsigned int doubt;		/**< flags of enum dms_doubt, of any of its areas */
+	uint64_t elapsed;		/**< in which that was counted, the longest of its regions */
 };
+
+/** Sums of the groups of a device; @sum has room for as many as there are regions. */
+struct dms_group_sums {
+	struct dms_group_sum *sum;	/**< owned by whoever makes them */
+	size_t count;
+};
+
+/** The sum of the group that @leader describes: a new one if it is the first time. */
+struct dms_group_sum *dms_group_sum_of(struct dms_group_sums *sums,
+				       const struct dms_region *leader);
+
+/** The group as if it were one region of one area, whose times are those of the sum. */
+struct dms_region dms_group_as_region(const struct dms_group_sum *sum);
 
 /** Adds an area of @sectors in a region of the group. */
 void dms_group_add(struct dms_group_sum *sum, const struct dms_region *r, uint64_t sectors,
