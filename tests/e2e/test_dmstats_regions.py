@@ -377,7 +377,7 @@ def test_regions_of_segments(lab: Lab) -> None:
     lab.create("large", f"0 8 linear /dev/ram0 0\n8 8 error \n16 {1 << 23} error ")
     refused = lab.dmmon("create", "--segments", "--area-size", "1", "large")
     assert (refused.status, refused.stdout) == (1, b"")
-    assert b"that is too much for a region" in refused.stderr
+    assert b"that is too much for these regions" in refused.stderr
     assert lab.rows("list", "large") == []
     wrong = lab.dmmon("create", "--segments", "--start", "8", "parts")
     assert wrong.status == 2 and b"--start and --length cannot be used" in wrong.stderr

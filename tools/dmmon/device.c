@@ -185,6 +185,18 @@ int device_open(struct device *device, const char *name)
 	return EXIT_USAGE;
 }
 
+int device_open_of_file(struct device *device, const char *path, uint32_t major, uint32_t minor)
+{
+	int error = take_number(device, major, minor);
+
+	if (!error)
+		return EXIT_PASS;
+	if (error != -ENXIO)
+		return no_access(error);
+	complain("%s is on the device %u:%u, which is none of device-mapper", path, major, minor);
+	return EXIT_USAGE;
+}
+
 int device_segments(const struct device *device, struct device_segment **segments, size_t *count)
 {
 	struct dm_task *task = task_by_number(DM_DEVICE_TABLE, device->major, device->minor);

@@ -29,6 +29,9 @@ struct device {
  */
 int device_open(struct device *device, const char *name);
 
+/* The same of the device with this number, on which the file @path is. */
+int device_open_of_file(struct device *device, const char *path, uint32_t major, uint32_t minor);
+
 /* A segment of a device: one line of its table. */
 struct device_segment {
 	uint64_t start, length;		/* sectors */

@@ -67,6 +67,27 @@ const char *dms_group_alias(const struct dms_region *leader, size_t *len)
 	return leader->aux + (list ? strlen(TAG) : 0);
 }
 
+void dms_group_write(struct text *text, const char *alias, const int *ids, size_t count,
+		     const char *aux)
+{
+	text_append(text, TAG, strlen(TAG));
+	for (; *alias; alias++)
+		text_append(text, (unsigned char)*alias > ' ' && !strchr(":#\\\x7f", *alias) ?
+					  alias : "_", 1);
+	for (size_t i = 0, last; i < count; i = last + 1) {
+		for (last = i; last + 1 < count && ids[last + 1] == ids[last] + 1; last++)
+			;
+		text_append(text, i ? "," : ":", 1);
+		text_append_number(text, (uint64_t)ids[i]);
+		if (last > i) {
+			text_append(text, "-", 1);
+			text_append_number(text, (uint64_t)ids[last]);
+		}
+	}
+	text_append(text, "#", 1);
+	text_append(text, aux, strlen(aux) + 1);
+}
+
 struct dms_group_sum *dms_group_sum_of(struct dms_group_sums *sums,
 				       const struct dms_region *leader)
 {

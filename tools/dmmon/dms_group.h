@@ -22,6 +22,13 @@ const struct dms_region *dms_group_of(const struct dms_regions *all, int id);
 /** The alias of the group that @leader describes, @len bytes; 0: it has none. */
 const char *dms_group_alias(const struct dms_region *leader, size_t *len);
 
+/**
+ * Appends the auxiliary data that make the regions @ids a group, for the first of them, whose own
+ * are @aux; ended by a NUL.  Bytes of @alias that would end it are '_' there.
+ */
+void dms_group_write(struct text *text, const char *alias, const int *ids, size_t count,
+		     const char *aux);
+
 /** The counters of a group, all in nanoseconds, sectors and numbers. */
 struct dms_group_sum {
 	const struct dms_region *leader;

@@ -53,18 +53,25 @@ static void amount(uint64_t bytes, char *out, size_t size)
 	scale_value(&column, &cell, out, size);
 }
 
-static int check_memory(const struct dms_region *region)
+static int check_memory(const struct dms_region *regions, size_t count)
 {
-	uint64_t areas = dms_area_count(region->length, region->step), bytes;
+	uint64_t areas = 0, bytes = 0;
 	char needed[32], limit[32], taken[32];
 	struct dms_machine machine;
+	bool known = machine_read(&machine);
 
-	if (!machine_read(&machine)) {
+	for (size_t i = 0; i < count; i++) {
+		uint64_t more = dms_area_count(regions[i].length, regions[i].step), needs;
+
+		needs = known ? dms_memory(&machine, more, regions[i].bound_count) : 0;
+		areas = more > UINT64_MAX - areas ? UINT64_MAX : areas + more;
+		bytes = needs > UINT64_MAX - bytes ? UINT64_MAX : bytes + needs;
+	}
+	if (!known) {
 		complain("%" PRIu64 " areas; the memory that they need is unknown: /sys or /proc "
 			 "lack information about this machine", areas);
 		return EXIT_PASS;
 	}
-	bytes = dms_memory(&machine, areas, region->bound_count);
 	amount(bytes, needed, sizeof(needed));
 	amount(dms_memory_limit(&machine), limit, sizeof(limit));
 	amount(machine.allocated, taken, sizeof(taken));
@@ -73,13 +80,14 @@ static int check_memory(const struct dms_region *region)
 		 needed, limit, taken);
 	if (!dms_memory_exceeded(&machine, bytes))
 		return EXIT_PASS;
-	complain("that is too much for a region; make its areas larger or fewer, or the "
-		 "histogram shorter");
+	complain("that is too much for %s; make areas larger or fewer, or the histogram shorter",
+		 count == 1 ? "a region" : "these regions");
 	return EXIT_FAILED;
 }
 
-int regions_check(const struct device *device, const struct dms_region *region)
+int regions_check(const struct device *device, const struct dms_region *regions, size_t count)
 {
+	const struct dms_region *region = &regions[0];
 	int readable = dms_region_readable(region);
 
 	if (readable < 0) {
@@ -94,7 +102,7 @@ int regions_check(const struct device *device, const struct dms_region *region)
 			 region->aux, device->name);
 		return EXIT_USAGE;
 	}
-	return check_memory(region);
+	return check_memory(regions, count);
 }
 
 int regions_create(const struct device *device, struct dms_region *region)

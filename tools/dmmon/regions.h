@@ -27,10 +27,10 @@ int regions_list(const struct device *device, const char *program, struct dms_re
 int regions_left(const struct device *device, const char *program, struct dms_regions *list);
 
 /*
- * Says on standard error what memory @region would take, and the limit; complains if that is
- * too much, or if its names would not come back from the kernel.
+ * Says on standard error what memory @regions would take together, and the limit; complains if
+ * that is too much, or if their names, the same for all, would not come back from the kernel.
  */
-int regions_check(const struct device *device, const struct dms_region *region);
+int regions_check(const struct device *device, const struct dms_region *regions, size_t count);
 
 /* Makes the region; its id is set. */
 int regions_create(const struct device *device, struct dms_region *region);

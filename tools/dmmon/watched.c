@@ -41,7 +41,7 @@ static int make_own(struct watched *watched, const struct watched_options *optio
 		code = EXIT_FAILED;
 	}
 	if (code == EXIT_PASS)
-		code = regions_check(watched->device, own);
+		code = regions_check(watched->device, own, 1);
 	watched->oldest = machine_now();
 	if (code == EXIT_PASS)
 		code = regions_create(watched->device, own);

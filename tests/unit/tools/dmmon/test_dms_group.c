@@ -65,6 +65,40 @@ TEST(group_of_a_region)
 	dms_regions_free(&all);
 }
 
+/* What dmstats would write, and what would end an alias is not in it. */
+TEST(group_written)
+{
+	static const struct {
+		const char *alias;
+		int ids[6];
+		size_t count;
+		const char *aux, *wanted;
+	} c[] = {
+		{ "disk.img", { 0 }, 1, "-", "DMS_GROUP=disk.img:0#-" },
+		{ "x", { 1, 2, 3, 6, 8, 9 }, 6, "own text", "DMS_GROUP=x:1-3,6,8-9#own text" },
+		{ "a:b#c d\\\n\x7f\xc3\xa9", { 4, 2 }, 2, "-", "DMS_GROUP=a_b_c_d___\xc3\xa9:4,2#-" },
+		{ "", { 7, 8 }, 2, "-", "DMS_GROUP=:7-8#-" },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct text out = { 0 };
+		struct dms_region leader = { .id = c[i].ids[0] };
+
+		dms_group_write(&out, c[i].alias, c[i].ids, c[i].count, c[i].aux);
+		ck_assert(!out.failed);
+		ck_assert_str_eq(out.bytes, c[i].wanted);
+		leader.aux = out.bytes;
+		for (int id = 0; id < 10; id++) {
+			bool member = false;
+
+			for (size_t j = 0; j < c[i].count; j++)
+				member |= c[i].ids[j] == id;
+			ck_assert_int_eq(dms_group_has(&leader, id), member);
+		}
+		text_free(&out);
+	}
+}
+
 /* One region counts by ticks, in milliseconds, the other by the clock. */
 TEST(totals)
 {
