@@ -339,8 +339,8 @@ int cmd_export(int argc, char **argv)
 		.more_words = "one recording at a time, not '%s', too",
 		.words_help = "[FILE]",
 		.help = "Exports sums over all tasks, those that live and those that exit, to "
-			"monitoring systems, until a signal comes.  With FILE, a recording of 'taskmon listen --record', "
-			"the sums are those of the recording.",
+			"monitoring systems, until a signal comes.  With FILE, a recording of "
+			"'taskmon listen --record', the sums are those of the recording.",
 	};
 	static struct arguments arguments = { .exports = EXPORT_OPTIONS_DEFAULT };
 	struct program signals;
