@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """taskmon and dmmon beside Debian's iotop-c, atop, pidstat, iostat and dmstats, in one guest.
 
-All look at the same job at the same time: threads that exit, a process that is renamed and killed.
-Its I/O is known by what it was told to do.
+All look at the same job at the same time: threads that exit, a process that is renamed and killed, a
+device that is renamed and removed.  Its I/O is known by what it was told to do.  getdelays is not
+among them: no package of Debian has the program.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def guest_config(zvmlab_kernel: str, program: Callable[[str], Path]) -> GuestCon
     for path in PROGRAMS:
         files |= debian_program(path, packages=PACKAGES)
     files["/bin/judged"] = program("judged")
-    config = GuestConfig(kernel=zvmlab_kernel, modules=MODULES, busybox=True)
+    config = GuestConfig(kernel=zvmlab_kernel, modules=(*MODULES, "ext4"), busybox=True)
     return config._replace(cpus=2, files=files)
 
 
@@ -148,13 +149,43 @@ def _check_process(beside: Beside, pid: int) -> None:
     assert ticks * TICK_MS == pytest.approx(cpu_ms, abs=2 * TICK_MS)
 
 
+def _exported(beside: Beside) -> list[int]:
+    """Bytes written and read, and exits, under both names of the job."""
+    text = beside.agent.read_file("/tmp/job.prom").decode()
+
+    def total(value: str, rest: str = "") -> int:
+        names = '(?:judged|renamed)"'
+        found = re.findall(
+            rf'^taskmon_{value}_total\{{command="{names}{rest}\}} (\d+)$', text, re.MULTILINE
+        )
+        return sum(map(int, found))
+
+    moved = [total("io_bytes", f',direction="{word}"') for word in ("write", "read")]
+    return [*moved, total("exits")]
+
+
+def _check_removed(beside: Beside) -> None:
+    """A device that is renamed has the counts that it had; one that is removed has none."""
+    regions = ("stats", "print", "--allregions", "--allprograms")
+    before = beside.dmsetup(*regions, "lin").check().stdout, beside.rows("print", "lin")
+    beside.rename("lin", "moved")
+    rows = [row | {"device": "lin"} for row in beside.rows("print", "moved")]
+    assert (beside.dmsetup(*regions, "moved").check().stdout, rows) == before
+    beside.remove("moved")
+    assert beside.dmmon("print", "moved").status == 2
+    assert beside.dmsetup(*regions, "moved").status != 0
+
+
 def test_all_count_the_same(beside: Beside) -> None:
     beside.text("/sbin/dmsetup", "stats", "create", "lin")
     beside.text("/bin/dmmon", "create", "lin")
     atop = beside.background("atop", "/usr/bin/atop -P PRD,LVM 3600")
     iotop = beside.background("iotop", "/usr/sbin/iotop-c -b -a -k -qqq -P -d 1")
     listener = beside.background("listen", "/bin/taskmon listen --format json --fields all")
+    words = ["--textfile", "/tmp/job.prom", "--interval", "100ms"]
+    exporter = beside.background("export", " ".join(["/bin/taskmon", "export", *words]))
     beside.until(lambda: "SEP\n" in beside.said("atop"))
+    beside.until(lambda: not beside.agent.run(["/bin/sh", "-c", "test -f /tmp/job.prom"]).status)
     words = [beside.node("lin"), str(BLOCKS), str(SPIN_MS), DONE]
     job = beside.agent.worker("job").spawn(["/bin/judged", *words])
     found: list[dict[str, Any]] = []
@@ -166,6 +197,8 @@ def test_all_count_the_same(beside: Beside) -> None:
     beside.until(lambda: not beside.agent.run(["/bin/sh", "-c", f"test -d {DONE}"]).status)
 
     _check_process(beside, pid)
+    # Of three threads there are messages, of the other one that it lives.
+    beside.until(lambda: _exported(beside)[:2] == [THREADS * WRITTEN, THREADS * READ])
     # dmmon and dmstats: regions over the whole device, and the kernel's own statistics of it.
     for row in beside.rows("print", "lin"):
         assert (row["reads"], row["read_sectors"]) == (
@@ -204,7 +237,7 @@ def test_all_count_the_same(beside: Beside) -> None:
 
     job.signal(signal.SIGKILL)
     job.wait()
-    for program in (atop, iotop, listener):
+    for program in (atop, iotop, listener, exporter):
         program.signal(signal.SIGTERM)
         program.wait()
     rows = [json.loads(line) for line in beside.said("listen").splitlines() if line.startswith("{")]
@@ -212,3 +245,44 @@ def test_all_count_the_same(beside: Beside) -> None:
     assert [(row["write_bytes"], row["read_bytes"]) for row in tasks] == THREADS * [(WRITTEN, READ)]
     assert [row["comm"] for row in tasks] == ["judged"] * (THREADS - 1) + ["renamed"]
     assert tasks[-1]["signal"] == signal.SIGKILL
+    assert _exported(beside) == [THREADS * WRITTEN, THREADS * READ, THREADS]
+    _check_removed(beside)
+
+
+def test_regions_of_a_file(beside: Beside) -> None:
+    """dmmon and dmstats find the same places of a file in pieces, and count the same there."""
+    agent, node = beside.agent, beside.node("lin")
+    agent.modprobe("ext4").check()
+    agent.run(["/bin/busybox", "mke2fs", "-b", "1024", node]).check()
+    agent.mkdir("/mnt")
+    agent.mount(node, "/mnt", "ext4").check()
+    # Two files that grow in turns lie between each other.
+    script = (
+        "for i in 1 2 3 4 5 6 7 8; do for f in one two; do"
+        " dd if=/dev/zero bs=64k count=1 conv=fsync >>/mnt/$f.img; done; done"
+    )
+    beside.text("/bin/sh", "-c", f"({script}) 2>/dev/null; sync")
+    theirs = ("stats", "create", "--filemap", "--nomonitor", "/mnt/one.img")
+    beside.text("/sbin/dmsetup", *theirs)
+    ours = beside.text("/bin/dmmon", "create", "--file", "/mnt/one.img").split()
+    rows = beside.rows("list", "lin")
+    parts: dict[str, list[tuple[int, int]]] = {"dmstats": [], "dmmon": []}
+    for row in rows:
+        assert row["group"] == "one.img"
+        parts[row["program"]].append((row["start_sector"], row["sectors"]))
+    assert len(parts["dmmon"]) == len(ours) > 1
+    assert sum(length for _, length in parts["dmmon"]) == 8 * 65536 // SECTOR
+    assert parts["dmmon"] == parts["dmstats"]
+    beside.text("/bin/sh", "-c", "echo 3 >/proc/sys/vm/drop_caches; cat /mnt/one.img >/dev/null")
+    totals = beside.rows("print", "--groups", "lin")
+    assert [row["read_sectors"] for row in totals] == 2 * [8 * 65536 // SECTOR]
+    # Of what has no place there is no region.
+    for path, sentence in (
+        ("/mnt/none", "cannot be opened"),
+        ("/mnt", "is not a regular file"),
+        ("/bin/dmmon", "is on the device|does not tell"),
+    ):
+        wrong = beside.dmmon("create", "--file", path)
+        assert wrong.status == 2 and re.search(sentence, wrong.stderr.decode()), path
+    beside.dmsetup("stats", "delete", "--allregions", "--allprograms", "lin").check()
+    agent.umount("/mnt").check()
