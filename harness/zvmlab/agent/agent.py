@@ -69,6 +69,11 @@ class Agent(Worker):
                 " build the image anew"
             )
 
+    @property
+    def channel(self) -> Channel:
+        """Frames to and from it."""
+        return self._channel
+
     def hello(self) -> AgentInfo:
         """Ask the agent what it is; it answers while all workers sleep."""
         return decode_info(self.ask(Request.HELLO, b"", "HELLO"))

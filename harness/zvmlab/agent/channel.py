@@ -30,6 +30,7 @@ from zvmlab.base.limit import Limit
 
 # What is there already is taken in, but not forever: more may come as fast.
 _TAKE_IN_SECONDS = 1.0
+_LOOK_SECONDS = 1.0
 
 
 class Stream(Protocol):
@@ -66,6 +67,11 @@ class Channel:
         self._replies: dict[int, tuple[int, bytes]] = {}
         self._buffer = bytearray()
         self._lost: str | None = None
+
+    @property
+    def lost(self) -> bool:
+        """Has the connection ended?"""
+        return self._lost is not None
 
     def submit(self, request: Request, payload: bytes, worker: int, timeout: float) -> int:
         """Send a request; its number is what `collect` wants."""
@@ -121,6 +127,15 @@ class Channel:
             except Timeout:
                 pass
             return number in self._replies
+
+    def pass_on(self, number: int, wanted: Callable[[], bool]) -> tuple[int, bytes] | None:
+        """Status and payload of a reply, for whoever has asked; None if it is *wanted* no more."""
+        while not self.arrived(number, _LOOK_SECONDS):
+            if not wanted():
+                self.forget(number)
+                return None
+        with self._changed:
+            return self._replies.pop(number)
 
     def forget(self, number: int) -> None:
         """Nobody wants the reply any more; it is dropped when it comes."""
