@@ -15,7 +15,14 @@ import pytest
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.owned import MARK
 from zvmlab.guest import run_dir as run_dir_module
-from zvmlab.guest.run_dir import RunDir, find_guest, run_root, running_guests
+from zvmlab.guest.run_dir import (
+    RunDir,
+    find_guest,
+    members_of,
+    run_root,
+    running_guests,
+    running_systems,
+)
 
 SECONDS = 60
 
@@ -57,6 +64,51 @@ def test_found_by_name_while_it_lasts() -> None:
         find_guest()
     with pytest.raises(UsageError, match="no such running guest: one"):
         find_guest("one")
+
+
+def _member(system: RunDir, userid: str) -> RunDir:
+    made = RunDir.create()
+    made.describe(
+        control=str(made.socket("control")),
+        kernel="6.1",
+        cpus=1,
+        pid=os.getpid(),
+        system=system.name,
+        userid=userid,
+        trace="",
+    )
+    return made
+
+
+def test_members_of_systems() -> None:
+    """Found by user ID; by system and user ID, if several have one of that name."""
+    one, two = RunDir.create("one", "system"), RunDir.create("two", "system")
+    for system in (one, two):
+        system.describe(file=f"/tmp/{system.name}.toml", pid=os.getpid())
+    dirs = [one, two, _member(one, "ALICE"), _member(one, "BOB"), _member(two, "ALICE")]
+    assert [(s.name, s.file) for s in running_systems()] == [
+        ("one", "/tmp/one.toml"),
+        ("two", "/tmp/two.toml"),
+    ]
+    assert [guest.userid for guest in members_of("one")] == ["ALICE", "BOB"]
+    assert find_guest("bob").control == str(dirs[3].path / "control")
+    assert find_guest("ALICE", "two").agent == dirs[4].path / "agent"
+    assert find_guest(None, "two").userid == "ALICE"
+    assert find_guest(dirs[2].name).system == "one"
+    for name, within, sentence in (
+        ("ALICE", None, r"several systems have a guest ALICE \((one, two|two, one)\)"),
+        ("BOB", "two", "no such running guest: BOB"),
+        ("ALIC", "one", "did you mean ALICE"),
+        (None, "one", r"several guests are running \(ALICE, BOB\)"),
+        ("BOB", "tow", "no such running system: tow; 'zvmlab list' lists them"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            find_guest(name, within)
+    with pytest.raises(UsageError, match="the system one of /tmp/one.toml is up .process"):
+        RunDir.create("one", "system")
+    for made in dirs:
+        made.remove()
+    assert running_systems() == []
 
 
 def test_name_is_taken_once() -> None:

@@ -49,7 +49,7 @@ from zvmlab.guest.console import DISABLED_WAIT, ENDS, Crash, Console
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.kernel_log import KernelLog
 from zvmlab.guest.qmp import Qmp
-from zvmlab.guest.run_dir import RunDir, cannot_write, free_bytes
+from zvmlab.guest.run_dir import AGENT_SOCKET, RunDir, cannot_write, free_bytes
 
 if TYPE_CHECKING:
     from zvmlab.cp.faults import ArmedFault
@@ -137,7 +137,8 @@ class _WatchedStream:
 class Guest:
     """A guest; *logs* is where console, trace and emulator log go (default: temporary).
 
-    *artifacts* saves looking for emulator, kernel and image again.
+    *artifacts* saves looking for emulator, kernel and image again.  *kept*: the logs outlive it, and
+    messages may name them (default: if there are any).
     """
 
     def __init__(
@@ -145,10 +146,11 @@ class Guest:
         config: GuestConfig | None = None,
         logs: Path | None = None,
         artifacts: Artifacts | None = None,
+        kept: bool | None = None,
     ) -> None:
         self.config = config or GuestConfig()
         self._artifacts = artifacts
-        self._kept = logs is not None
+        self._kept = logs is not None if kept is None else kept
         self._run_dir = RunDir.create(self.config.name)
         self._undo = contextlib.ExitStack()
         self._undo.callback(self._run_dir.remove)
@@ -201,6 +203,11 @@ class Guest:
     def name(self) -> str:
         """Name of the guest's run directory, unique on this machine."""
         return self._run_dir.name
+
+    @property
+    def agent_socket(self) -> Path:
+        """Where its agent can be shared with other processes (zvmlab.guest.shared_agent)."""
+        return self._run_dir.socket(AGENT_SOCKET)
 
     @property
     def alive(self) -> bool:
@@ -331,6 +338,7 @@ class Guest:
             kernel=self.artifacts.kernel_version,
             cpus=self.config.cpus,
             pid=os.getpid(),
+            **self._membership(),
         )
         self._undo.callback(self.console.stop)
         self.console.on_crash = self._end_waits
@@ -366,6 +374,16 @@ class Guest:
 
             self.faults = arm(self._control, *rules)
         self.stage = Stage.PAUSED
+
+    def _membership(self) -> dict[str, str]:
+        """What others are told of a member of a system."""
+        if self.config.system is None:
+            return {}
+        return {
+            "system": self.config.system.parent.name,
+            "userid": self.config.cp.get("userid", ""),
+            "trace": str(self.channels.trace or ""),
+        }
 
     def _claim_logs(self) -> None:
         """Have the folder of the logs alone; what an earlier guest has said there goes."""

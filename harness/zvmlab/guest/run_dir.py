@@ -18,7 +18,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
@@ -28,6 +28,7 @@ from zvmlab.base.owned import MARK, claim, discard, is_ours, mark
 SOCKET_PATH_MAX = 107
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 _FACTS = "guest.json"
+AGENT_SOCKET = "agent"
 _EARLIER_LOCK = "lock"
 
 
@@ -98,13 +99,23 @@ def _lock(folder: Path) -> IO[bytes] | None:
     return handle
 
 
-def check_name(name: str | None) -> None:
-    """UsageError if a guest cannot be called that; None: it gets one."""
+def check_name(name: str | None, what: str = "guest") -> None:
+    """UsageError if a guest, or a *what*, cannot be called that; None: it gets one."""
     if name is not None and not _NAME.fullmatch(name):
         raise UsageError(
-            f"the guest's name {name!r} is not 1 to 32 letters, digits, - and _,"
+            f"the {what}'s name {name!r} is not 1 to 32 letters, digits, - and _,"
             " beginning with a letter or digit"
         )
+
+
+def _taken(path: Path) -> str:
+    """Who has that name, for the sentence that refuses it."""
+    if not is_ours(path):
+        return f"{path.name} is there"
+    facts = _facts(path)
+    if "file" in facts:
+        return f"the system {path.name} of {facts['file']} is up (process {facts.get('pid')})"
+    return f"a guest named {path.name} is running"
 
 
 class RunDir:
@@ -120,17 +131,16 @@ class RunDir:
         return self.path.name
 
     @classmethod
-    def create(cls, name: str | None = None) -> RunDir:
-        """Make a directory; without a name one that nobody else has."""
-        check_name(name)
+    def create(cls, name: str | None = None, what: str = "guest") -> RunDir:
+        """Make a directory of a guest, or of a *what*; without a name one that nobody else has."""
+        check_name(name, what)
         root = run_root()
         try:
             with _alone(root):
                 remove_stale(root)
                 while (final := root / (name or f"g{os.urandom(3).hex()}")).exists():
                     if name is not None:
-                        what = "a guest named {} is running" if is_ours(final) else "{} is there"
-                        raise UsageError(f"{what.format(name)} already; choose another name")
+                        raise UsageError(f"{_taken(final)} already; choose another name")
                 scratch = root / f".{final.name}.{os.getpid()}"
                 scratch.mkdir(mode=0o700)
                 mark(scratch)
@@ -175,6 +185,30 @@ class RunningGuest(NamedTuple):
     kernel: str
     cpus: int
     pid: int
+    system: str = ""
+    """Name of the system that it is a member of, …"""
+    userid: str = ""
+    """… and its user ID there."""
+    trace: str = ""
+    """Its trace, if it is a member and has one."""
+
+    @property
+    def agent(self) -> Path:
+        """Socket at which other processes reach its agent, if that is shared."""
+        return Path(self.control).with_name(AGENT_SOCKET)
+
+    @property
+    def shown(self) -> str:
+        """What its user calls it."""
+        return self.userid or self.name
+
+
+class RunningSystem(NamedTuple):
+    """A system that some process of this user has started from a file."""
+
+    name: str
+    file: str
+    pid: int
 
 
 @contextlib.contextmanager
@@ -195,47 +229,101 @@ def remove_stale(root: Path) -> None:
                 lock.close()
 
 
-def _running(path: Path) -> RunningGuest | None:
+def _facts(path: Path) -> dict[str, Any]:
+    """What describe() has written; nothing if it has not, or somebody else has."""
+    try:
+        facts = json.loads((path / _FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _living(path: Path) -> dict[str, Any]:
+    """The facts of a directory whose process is alive."""
     try:
         if path.name.startswith(".") or not is_ours(path):
-            return None  # one in the making is left alone
+            return {}  # one in the making is left alone
         lock = _lock(path)
-        if lock is not None:
-            lock.close()
-            return None
-        facts = json.loads((path / _FACTS).read_text(encoding="utf-8"))
+    except OSError:
+        return {}
+    if lock is not None:
+        lock.close()
+        return {}
+    return _facts(path)
+
+
+def _guest(name: str, facts: dict[str, Any]) -> RunningGuest | None:
+    try:
         return RunningGuest(
-            path.name,
+            name,
             str(facts["control"]),
             str(facts["kernel"]),
             int(facts["cpus"]),
             int(facts["pid"]),
+            *(str(facts.get(key, "")) for key in ("system", "userid", "trace")),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
+
+
+def _system(name: str, facts: dict[str, Any]) -> RunningSystem | None:
+    try:
+        return RunningSystem(name, str(facts["file"]), int(facts["pid"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _all_living() -> dict[str, dict[str, Any]]:
+    """The facts of all that runs now, by name."""
+    root = run_root()
+    # One who looks holds a mark for a moment, and would be taken for a guest by another who looks.
+    with _alone(root):
+        return {path.name: _living(path) for path in sorted(root.iterdir())}
 
 
 def running_guests() -> list[RunningGuest]:
     """All guests that run now, by name."""
-    root = run_root()
-    # One who looks holds a mark for a moment, and would be taken for a guest by another who looks.
-    with _alone(root):
-        found = [_running(path) for path in sorted(root.iterdir())]
+    found = [_guest(name, facts) for name, facts in _all_living().items()]
     return [guest for guest in found if guest is not None]
 
 
-def find_guest(name: str | None = None) -> RunningGuest:
-    """The running guest of that name; without a name, the only one."""
-    guests = running_guests()
+def running_systems() -> list[RunningSystem]:
+    """All systems that are up now, by name."""
+    found = [_system(name, facts) for name, facts in _all_living().items()]
+    return [system for system in found if system is not None]
+
+
+def members_of(system: str) -> list[RunningGuest]:
+    """The members of a running system, by user ID; UsageError if there is none of that name."""
+    names = [found.name for found in running_systems()]
+    if system not in names:
+        hint = did_you_mean(system, names)
+        raise UsageError(f"no such running system: {system}; 'zvmlab list' lists them{hint}")
+    members = [guest for guest in running_guests() if guest.system == system]
+    return sorted(members, key=lambda guest: guest.userid)
+
+
+def find_guest(name: str | None = None, system: str | None = None) -> RunningGuest:
+    """The running guest of that name, or of that user ID in a system; without a name, the only one.
+
+    With *system* only that system's members count.
+    """
+    guests = running_guests() if system is None else members_of(system)
     if name is not None:
-        for guest in guests:
-            if guest.name == name:
-                return guest
-        hint = did_you_mean(name, [guest.name for guest in guests])
-        raise UsageError(f"no such running guest: {name}; 'zvmlab list' lists them{hint}")
+        named = [guest for guest in guests if guest.name == name]
+        named = named or [guest for guest in guests if guest.userid == name.upper()]
+        if not named:
+            hint = did_you_mean(name, [guest.shown for guest in guests])
+            raise UsageError(f"no such running guest: {name}; 'zvmlab list' lists them{hint}")
+        if len(named) > 1:
+            systems = ", ".join(guest.system for guest in named)
+            raise UsageError(
+                f"several systems have a guest {name} ({systems}); choose one with --system"
+            )
+        return named[0]
     if not guests:
         raise UsageError("no guest is running; start one with zvmlab shell")
     if len(guests) > 1:
-        names = ", ".join(guest.name for guest in guests)
+        names = ", ".join(guest.shown for guest in guests)
         raise UsageError(f"several guests are running ({names}); choose one with --guest")
     return guests[0]

@@ -13,16 +13,16 @@ A guest logs on when it starts, and off when it ends, however it ends.  All end 
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.limit import Limit
 from zvmlab.base.progress import Progress
 from zvmlab.builder import hostbuild
-from zvmlab.guest.config import DEFAULT_SEGMENTS, GuestConfig
+from zvmlab.guest.config import DEFAULT_SEGMENTS, Artifacts, GuestConfig
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.run_dir import RunDir
@@ -39,20 +39,33 @@ def program(progress: Progress) -> Path:
 class System:
     """A CP for several guests; *logs* has a folder for each of them (default: temporary).
 
-    *segments* are those of the system, for all guests; a guest's own do not count.
+    *segments* are those of the system, for all guests; a guest's own do not count.  *options* are
+    further ones of the process: level and machine.  With a *name*, other processes find it and
+    its members; *file* is what they are told it was made from.
     """
 
     def __init__(
-        self, segments: Sequence[str] = DEFAULT_SEGMENTS, logs: Path | None = None
+        self,
+        segments: Sequence[str] = DEFAULT_SEGMENTS,
+        logs: Path | None = None,
+        options: Mapping[str, str] = MappingProxyType({}),
+        name: str | None = None,
+        file: Path | None = None,
     ) -> None:
         self._segments = tuple(segments)
+        self._options = options
         self._undo = contextlib.ExitStack()
-        if logs is None:
-            logs = Path(self._undo.enter_context(tempfile.TemporaryDirectory(prefix="zvmlab-")))
-        self.logs = logs
-        self._run_dir = RunDir.create()
+        self._run_dir = RunDir.create(name, "system")
         self._undo.callback(self._run_dir.remove)
-        self.socket = self._run_dir.socket("system")
+        self._kept = logs is not None
+        self.logs = logs or self._run_dir.path / "logs"
+        try:
+            self.socket = self._run_dir.socket("system")
+            if file is not None:
+                self._run_dir.describe(file=str(file), pid=os.getpid())
+        except BaseException:
+            self._undo.close()
+            raise
         self.guests: dict[str, Guest] = {}
         """All that were made, by their user IDs."""
         self._process: Emulator | None = None
@@ -70,17 +83,29 @@ class System:
             return
         self.logs.mkdir(parents=True, exist_ok=True)
         argv = [str(program(Progress())), str(self.socket), f"segment={';'.join(self._segments)}"]
+        argv += [f"{key}={value}" for key, value in self._options.items()]
         self._process = Emulator(argv, self.logs / _LOG)
         self._undo.callback(self._process.stop)
         if not Limit(START_SECONDS).look(lambda: self.socket.exists() or not self.process.alive):
             raise EmulatorError(f"the system did not start within {START_SECONDS:g} s")
         if not self.process.alive:
-            raise UsageError((self.logs / _LOG).read_text("utf-8", "replace").strip())
+            said = (self.logs / _LOG).read_text("utf-8", "replace").strip()
+            raise UsageError(said.removeprefix("zvmlab-system: "))
 
-    def guest(self, userid: str, config: GuestConfig | None = None) -> Guest:
+    @property
+    def name(self) -> str:
+        """What other processes call it."""
+        return self._run_dir.name
+
+    def guest(
+        self,
+        userid: str,
+        config: GuestConfig | None = None,
+        artifacts: Artifacts | None = None,
+    ) -> Guest:
         """A guest of that user ID, which has not started yet; it ends with the system.
 
-        Of one that has ended there can be another.
+        Of one that has ended there can be another.  *artifacts*: see Guest.
         """
         self.start()
         earlier = self.guests.get(userid)
@@ -92,7 +117,7 @@ class System:
             segments=self._segments,
             system=self.socket,
         )
-        guest = Guest(config, self.logs / userid)
+        guest = Guest(config, self.logs / userid, artifacts, self._kept)
         self._undo.callback(guest.stop)
         self.guests[userid] = guest
         return guest
