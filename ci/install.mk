@@ -80,6 +80,7 @@ install: $(BUILD)/locale $(BUILD)/man ## use: install zvmlab to PREFIX (below DE
 	$(Q)$(INSTALLED) | xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
+	$(Q)install -D -m 644 docs/zvmlab-system.5 $(DESTDIR)$(PREFIX)/share/man/man5/zvmlab-system.5
 	$(call install-translations,zvmlab,zvmlab.1)
 	$(call install-completion,zvmlab)
 

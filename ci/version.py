@@ -43,6 +43,7 @@ PLACES = (
     Place("driver/mon_main.c", r'^MODULE_VERSION\("(.*)"\);$'),
     Place("driver/dkms.conf", r'^PACKAGE_VERSION="(.*)"$'),
     Place("driver/monreader.4", r"^\.Os zvmlab (.*)$"),
+    Place("docs/zvmlab-system.5", r"^\.Os zvmlab (.*)$"),
     *(Place(f"docs/{page}", r"^\.Os zvmlab (.*)$") for page in _PAGES),
     *(
         Place(f"po/zh_CN/{page}.po", rf'^msg(?:id|str) "({VERSION.pattern})"$')

@@ -18,6 +18,7 @@ FILES = (
     *("harness/zvmlab/base/version.py", "lib/base/zvmlab_version.h"),
     *CHANGES,
     *("driver/mon_main.c", "driver/dkms.conf", "driver/monreader.4", "docs/control.md"),
+    "docs/zvmlab-system.5",
     *("docs/dmmon.1", "docs/libmonrec.3", "docs/monread.1", "docs/taskmon.1", "docs/zvmlab.1"),
     *("po/zh_CN/dmmon.1.po", "po/zh_CN/libmonrec.3.po", "po/zh_CN/monread.1.po"),
     *("po/zh_CN/taskmon.1.po", "po/zh_CN/zvmlab.1.po", "po/zh_CN/monreader.4.po"),
