@@ -9,7 +9,7 @@ LINKED = {
     "monread": ("libjansson.so.4", "libcrypt.so.1"),
 }
 """The tools, and the libraries that each is linked with."""
-DEBIAN = {"dmsetup": "/sbin/dmsetup"}
+DEBIAN = {"dmsetup": "/sbin/dmsetup", "iucvconn": "/usr/bin/iucvconn"}
 
 
 def is_tool(name: str) -> bool:

@@ -23,8 +23,13 @@ GROUPS = {
             "guest", "boot a guest, start the monitor, and connect the guest to this terminal"
         ),
     },
+    "run systems of several guests": {
+        "up": _Command(
+            "up", "start the guests of a file on one CP, and show them until Ctrl-C ends all"
+        ),
+    },
     "look at running guests": {
-        "list": _Command("tools", "list the running guests"),
+        "list": _Command("tools", "list the running guests and systems"),
         "cp": _Command("tools", "give commands to the CP of a running guest, as the operator"),
         "console": _Command(
             "console",

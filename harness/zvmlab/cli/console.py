@@ -16,16 +16,19 @@ from types import FrameType
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, EmulatorError, Timeout
-from zvmlab.cli.options import top_command
+from zvmlab.cli.options import system_option, top_command
 from zvmlab.cli.say import say
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.cp.hvciucv import DEFAULT, TERMINALS, IucvTerminal, TerminalGone
 from zvmlab.cp.peer import Peer
-from zvmlab.guest.run_dir import find_guest
+from zvmlab.guest.run_dir import RunningGuest, find_guest
 from zvmlab.guest.terminal import ESCAPE, raw_terminal
 
 USER = "CONSOLE"
+FIRST_FREE = "lnxhvc"
+"""Name of whichever terminal nobody is connected to."""
+ENTER = b"\r"
 _LOOK_SECONDS = 0.2
 _SILENCE_SECONDS = 10.0
 _CHUNK = 4096
@@ -51,7 +54,7 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument(
         "--terminal",
-        choices=["lnxhvc", *(f"lnxhvc{number}" for number in range(TERMINALS))],
+        choices=[FIRST_FREE, *(f"lnxhvc{number}" for number in range(TERMINALS))],
         default=DEFAULT,
         metavar="NAME",
         help=f"lnxhvc0 to lnxhvc{TERMINALS - 1}, /dev/hvc0 to /dev/hvc{TERMINALS - 1} in the guest;"
@@ -63,20 +66,30 @@ def add_commands(commands: Any) -> None:
         metavar="NAME",
         help="user ID to connect with (default: %(default)s)",
     )
+    system_option(parser)
     parser.set_defaults(command=run_console)
 
 
 def run_console(arguments: argparse.Namespace) -> int:
     """Join standard input and output to the terminal until the guest, or Ctrl-], ends it."""
-    found = find_guest(arguments.iucv or None)
+    found = find_guest(arguments.iucv or None, arguments.system)
+    return connect_terminal(found, arguments.terminal, arguments.user)
+
+
+def connect_terminal(
+    found: RunningGuest, name: str = DEFAULT, user: str = USER, first: bytes = b""
+) -> int:
+    """The same of a guest that was found; *first* is typed as soon as it is connected."""
     with contextlib.ExitStack() as stack:
         control = stack.enter_context(Control.connect(found.control, REQUEST_SECONDS))
         guest = control.execute("query-cp")["userid"]
-        peer = stack.enter_context(Peer(control, arguments.user))
-        terminal = stack.enter_context(IucvTerminal(peer, guest, arguments.terminal))
-        say(f"{arguments.terminal} of {guest} is connected; Ctrl-] ends that")
+        peer = stack.enter_context(Peer(control, user))
+        terminal = stack.enter_context(IucvTerminal(peer, guest, name))
+        say(f"{name} of {guest} is connected; Ctrl-] ends that")
         stack.enter_context(raw_terminal(sys.stdin.fileno()))
         stack.enter_context(_window_size(terminal))
+        if first:
+            terminal.send(first)
         Joined(terminal, sys.stdin.fileno(), sys.stdout.fileno()).run()
     return EXIT_PASS
 

@@ -17,7 +17,8 @@ from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.tree import TREE
 from zvmlab.builder import herculesbuild, qemubuild
-from zvmlab.guest.run_dir import SOCKET_PATH_MAX, run_root
+from zvmlab.guest.run_dir import SOCKET_PATH_MAX, run_root, running_systems
+from zvmlab.guest.system_file import free_memory
 
 PACKAGES = TREE / "ci" / "packages.txt"
 NEEDED_GROUPS = ("run", "build")
@@ -194,9 +195,20 @@ def _sockets() -> Finding:
     return Finding("run directory", str(root))
 
 
+def _systems() -> Finding:
+    """What zvmlab up would meet: systems that are up, and the memory for another one."""
+    try:
+        up = [f"{system.name} (process {system.pid})" for system in running_systems()]
+    except ZvmlabError:
+        up = []  # _sockets() says why
+    free = free_memory()
+    room = "" if free is None else f"; {free >> 20} MiB are free for the storage of guests"
+    return Finding("systems", f"{', '.join(up) or 'none'} up{room}", needed=False)
+
+
 def examine() -> list[Finding]:
     """Look at everything a guest needs, and at what the tests need."""
-    return [_system(), _python(), *_packages(), *_cache(), _hercules(), _sockets()]
+    return [_system(), _python(), *_packages(), *_cache(), _hercules(), _sockets(), _systems()]
 
 
 def report() -> bool:

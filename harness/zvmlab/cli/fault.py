@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.options import command, json_option, running_option, top_command
+from zvmlab.cli.options import command, json_option, running_guest, running_option, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp import fault_points
 from zvmlab.cp.control import Control
 from zvmlab.cp.faults import Fault, arm
 from zvmlab.cp.faults_file import load
-from zvmlab.guest.run_dir import find_guest
 
 
 def add_commands(commands: Any) -> None:
@@ -125,7 +124,7 @@ def _number(text: str) -> int:
 
 @contextmanager
 def _control(arguments: argparse.Namespace) -> Iterator[Control]:
-    with Control.connect(find_guest(arguments.guest).control, REQUEST_SECONDS) as control:
+    with Control.connect(running_guest(arguments).control, REQUEST_SECONDS) as control:
         yield control
 
 

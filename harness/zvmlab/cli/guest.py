@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
+import stat
 import struct
 import sys
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from zvmlab.cli.options import (
     guest_options,
     guest_workload_options,
     seconds,
+    system_option,
     top_command,
 )
 from zvmlab.guest.artifacts import prepare, with_built_modules
@@ -35,11 +38,12 @@ from zvmlab.guest.config import (
 )
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.names import DRIVER
-from zvmlab.guest.run_dir import check_name
+from zvmlab.guest.run_dir import RunningGuest, check_name, find_guest
 
 if TYPE_CHECKING:
     import socket
 
+    from zvmlab.agent.agent import Agent
     from zvmlab.fabricate.model import Config
 
 RUN_SECONDS = 60.0
@@ -62,7 +66,8 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
         "  zvmlab run --module monreader --cp class=G -- dmesg\n"
         "  zvmlab run --module dm-mod -- dmmon list\n"
-        "  zvmlab run --workload examples/busy-day.json -- monread --html /out/report.html",
+        "  zvmlab run --workload examples/busy-day.json -- monread --html /out/report.html\n"
+        "  zvmlab run --guest ALICE -- iucvconn BOB lnxhvc0",
     )
     _more_options(run)
     guest_workload_options(run)
@@ -87,6 +92,7 @@ def add_commands(commands: Any) -> None:
         metavar="S",
         help="time limit for the program in seconds (default: %(default)g)",
     )
+    _running_options(run)
     run.add_argument(
         "program", metavar="PROGRAM", help="local static s390x program, or a program in the guest"
     )
@@ -96,10 +102,11 @@ def add_commands(commands: Any) -> None:
     shell = top_command(
         commands,
         "shell",
-        "  zvmlab shell\n  zvmlab shell --kernel sid --name test\n"
+        "  zvmlab shell\n  zvmlab shell --kernel sid --name test\n  zvmlab shell --guest BOB\n"
         "in it:\n  guest# cat /proc/sysinfo\n  guest# #cp query monitor",
     )
     _more_options(shell)
+    _running_options(shell)
     shell.set_defaults(command=run_shell)
 
     demo = top_command(
@@ -164,7 +171,7 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="put monread, dmmon, taskmon or dmsetup into the guest",
+        help="put monread, dmmon, taskmon, dmsetup or iucvconn into the guest",
     )
     add(
         "--file",
@@ -205,6 +212,34 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="keep the console, the trace and the emulator's log in this folder",
     )
+
+
+def _running_options(parser: argparse.ArgumentParser) -> None:
+    """--guest and --system; and what none of the options may be that would make a guest."""
+    kept = {"tool", "file", "timeout"}
+    making = {
+        action.dest: action
+        for action in parser._actions
+        if action.option_strings and action.dest not in kept and action.default != "==SUPPRESS=="
+    }
+    parser.add_argument(
+        "--guest",
+        metavar="NAME",
+        help="user ID of a guest that zvmlab up has started, to use instead of a new one",
+    )
+    system_option(parser)
+    parser.set_defaults(making=making)
+
+
+def _chosen(arguments: argparse.Namespace) -> RunningGuest | None:
+    """The running guest of --guest or --system, if there is one of them."""
+    if arguments.guest is None and arguments.system is None:
+        return None
+    for dest, action in arguments.making.items():
+        if getattr(arguments, dest) != action.default:
+            option = action.option_strings[-1]
+            raise UsageError(f"{option} is for a new guest, and --guest names one that runs")
+    return find_guest(arguments.guest, arguments.system)
 
 
 def _files(arguments: argparse.Namespace) -> dict[str, Path]:
@@ -342,6 +377,7 @@ def _workload(arguments: argparse.Namespace) -> Config | None:
 
 def run_run(arguments: argparse.Namespace) -> int:
     """Boot, run, end; the program's exit status."""
+    running = _chosen(arguments)
     counts = counts_of(arguments)
     workload = _workload(arguments)
     local = _local_program(arguments.program)
@@ -354,6 +390,8 @@ def run_run(arguments: argparse.Namespace) -> int:
         if is_tool(arguments.program):
             files |= _tool(arguments.program)
         argv = _guest_argv(arguments.program, arguments.arguments, files)
+    if running is not None:
+        return _run_there(running, argv, files, arguments.timeout)
     config = _config(arguments, files, busybox=local is None)
     stdin = _stdin()
     with (
@@ -369,25 +407,83 @@ def run_run(arguments: argparse.Namespace) -> int:
             else:
                 result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
         except OSError as error:
-            raise UsageError(
-                f"{argv[0]} cannot be run: {error.strerror}; name a static s390x program here,"
-                " or one that the guest has (busybox)"
-            ) from error
+            raise _cannot_run(argv, error) from error
         finally:
             if counts is not None:
                 counts.keep(guest, f"run {' '.join(argv)}")
-        sys.stdout.buffer.write(result.stdout)
-        sys.stdout.buffer.flush()
-        sys.stderr.buffer.write(result.stderr)
-        sys.stderr.buffer.flush()
+        _write(result)
         guest.check()
         if workload:
             cli_workload.fetch(guest, argv, arguments.out)
-        code = _exit_status(result, arguments.timeout)
-        if result.cut:
-            raise ZvmlabError("the program wrote more than 8 MiB; the rest is lost")
+        code = _outcome(result, arguments.timeout)
         guest.shut_down()
     return code
+
+
+def _cannot_run(argv: list[str], error: OSError) -> UsageError:
+    return UsageError(
+        f"{argv[0]} cannot be run: {error.strerror}; name a static s390x program here,"
+        " or one that the guest has (busybox)"
+    )
+
+
+def _write(result: RunResult) -> None:
+    """What the program has written, to where it has written it."""
+    sys.stdout.buffer.write(result.stdout)
+    sys.stdout.buffer.flush()
+    sys.stderr.buffer.write(result.stderr)
+    sys.stderr.buffer.flush()
+
+
+def _outcome(result: RunResult, limit: float) -> int:
+    """The exit status; ZvmlabError if not all of the output is there."""
+    code = _exit_status(result, limit)
+    if result.cut:
+        raise ZvmlabError("the program wrote more than 8 MiB; the rest is lost")
+    return code
+
+
+def _agent_of(running: RunningGuest) -> Agent:
+    """The agent of a guest that another process has started."""
+    from zvmlab.agent.shared import connect
+
+    if not running.agent.exists():
+        raise UsageError(
+            f"{running.shown} takes no programs of others: it is not a guest of zvmlab up,"
+            " or is not up yet"
+        )
+    return connect(running.agent)
+
+
+def _put(agent: Agent, remote: str, local: Path) -> None:
+    """Write a local file into the guest, with the folders that it needs there."""
+    for folder in reversed(Path(remote).parents[:-1]):
+        made = agent.mkdir(str(folder))
+        if made.errno != errno.EEXIST:
+            made.check()
+    agent.write_file(remote, local.read_bytes(), stat.S_IMODE(local.stat().st_mode))
+
+
+def _run_there(running: RunningGuest, argv: list[str], files: dict[str, Path], limit: float) -> int:
+    """Run a program in a guest that goes on afterwards; one that is given up is killed."""
+    stdin = _stdin()
+    agent = _agent_of(running)
+    try:
+        for remote, local in files.items():
+            _put(agent, remote, local)
+        process = agent.spawn(argv, stdin=stdin)
+    except OSError as error:
+        raise _cannot_run(argv, error) from error
+    try:
+        result = process.wait(limit, kill=True)
+    except BaseException:
+        with contextlib.suppress(OSError, ZvmlabError):
+            process.kill()
+        raise
+    finally:
+        agent.close_connection()
+    _write(result)
+    return _outcome(result, limit)
 
 
 @contextlib.contextmanager
@@ -459,6 +555,12 @@ def _set_up(guest: Guest) -> str:
 
 def run_shell(arguments: argparse.Namespace) -> int:
     """Join the terminal to a guest until its shell, or the user, ends it."""
+    running = _chosen(arguments)
+    if running is not None:
+        from zvmlab.cli.console import ENTER, FIRST_FREE, connect_terminal
+
+        # Its shell waits since the boot, when nobody saw its prompt.
+        return connect_terminal(running, FIRST_FREE, first=ENTER)
     from concurrent.futures import ThreadPoolExecutor
 
     from zvmlab.guest.terminal import Session, raw_terminal

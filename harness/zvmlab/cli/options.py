@@ -14,6 +14,7 @@ from zvmlab.guest.names import BACKENDS, QEMU, UPSTREAM_DRIVER
 if TYPE_CHECKING:
     from zvmlab.base.shard import Shard
     from zvmlab.guest.kernel_lines import Counts
+    from zvmlab.guest.run_dir import RunningGuest
 
 _DAY = 86400
 KERNEL_HELP = (
@@ -192,9 +193,23 @@ def _cold_option(parser: argparse.ArgumentParser) -> None:
 
 
 def running_option(parser: argparse.ArgumentParser) -> None:
-    """--guest, which of the running guests."""
-    text = "name of the guest (default: the only running guest)"
+    """--guest and --system, which of the running guests."""
+    text = "name of the guest, or its user ID in a system (default: the only running guest)"
     parser.add_argument("--guest", metavar="NAME", help=text)
+    system_option(parser)
+
+
+def system_option(parser: argparse.ArgumentParser) -> None:
+    """--system, whose guest it is."""
+    text = "name of the system that the guest is a member of, if several have one of that name"
+    parser.add_argument("--system", metavar="NAME", help=text)
+
+
+def running_guest(arguments: argparse.Namespace) -> RunningGuest:
+    """The guest that running_option() has asked for."""
+    from zvmlab.guest.run_dir import find_guest
+
+    return find_guest(arguments.guest, arguments.system)
 
 
 def monwrite_option(parser: argparse.ArgumentParser) -> None:

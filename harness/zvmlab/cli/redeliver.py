@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.options import monwrite_option, running_option, seconds, top_command
+from zvmlab.cli.options import monwrite_option, running_guest, running_option, seconds, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
-from zvmlab.guest.run_dir import find_guest
 
 _DAY = 86400.0
 _SECONDS = 60.0
@@ -73,7 +72,7 @@ def run_redeliver(arguments: argparse.Namespace) -> int:
     from zvmlab.monitor.redeliver import Redelivery
 
     pace = speed(arguments.pace)
-    found = find_guest(arguments.guest)
+    found = running_guest(arguments)
     with Control.connect(found.control, REQUEST_SECONDS) as control:
         redelivery = Redelivery(control, pace, arguments.timeout)
         count = redelivery.run(recorded(arguments.file, arguments.monwrite))

@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.cli import doctor
 from zvmlab.cli.options import (
     backend_option,
+    running_guest,
     running_option,
     top_command,
-    trace_argument,
 )
 from zvmlab.cli.say import say
 from zvmlab.cp.control import Control
-from zvmlab.guest.run_dir import find_guest, running_guests
+from zvmlab.guest.run_dir import RunningGuest, running_guests, running_systems
 
 REQUEST_SECONDS = 30.0
 
@@ -46,9 +46,11 @@ def add_commands(commands: Any) -> None:
         "  zvmlab trace run/trace.jsonl --call 'iucv.*' --call interrupt --user 'CPU 0'\n"
         "  zvmlab trace run/trace.jsonl --since 1200 --raw\n"
         "  zvmlab trace run/trace.jsonl --since-test overflow\n"
-        "  zvmlab trace run/trace.jsonl --perfetto out.json",
+        "  zvmlab trace run/trace.jsonl --perfetto out.json\n"
+        "  zvmlab trace --guest ALICE --call 'iucv.*'",
     )
-    trace_argument(trace)
+    trace.add_argument("file", nargs="?", type=Path, metavar="FILE", help="trace.jsonl of a guest")
+    running_option(trace)
     add = trace.add_argument
     add(
         "--call",
@@ -118,7 +120,7 @@ def add_commands(commands: Any) -> None:
 
 def run_cp(arguments: argparse.Namespace) -> int:
     """Responses on standard output; 1 if CP refused a command."""
-    found = find_guest(arguments.guest)
+    found = running_guest(arguments)
     worst = EXIT_PASS
     with Control.connect(found.control, REQUEST_SECONDS) as control:
         for text in arguments.text:
@@ -130,26 +132,59 @@ def run_cp(arguments: argparse.Namespace) -> int:
 
 
 def run_list(_arguments: argparse.Namespace) -> int:
-    """One line for each guest."""
-    for guest in running_guests():
-        line = f"{guest.name:<16} pid {guest.pid:<8} {guest.cpus} CPU  kernel {guest.kernel}"
-        print(harmless(line, lines=False))
+    """One line for each guest; those of a system follow a line of its own."""
+    guests = running_guests()
+    systems = running_systems()
+    for system in systems:
+        members = [guest for guest in guests if guest.system == system.name]
+        users = "1 guest" if len(members) == 1 else f"{len(members)} guests"
+        _print(f"{system.name:<16} pid {system.pid:<8} system of {users}  file {system.file}")
+        for guest in sorted(members, key=lambda guest: guest.userid):
+            _print(f"  {guest.userid:<14} pid {guest.pid:<8} {_machine(guest)}")
+    names = {system.name for system in systems}
+    for guest in guests:
+        if guest.system not in names:
+            _print(f"{guest.name:<16} pid {guest.pid:<8} {_machine(guest)}")
     return EXIT_PASS
+
+
+def _machine(guest: RunningGuest) -> str:
+    return f"{guest.cpus} CPU  kernel {guest.kernel}"
+
+
+def _print(line: str) -> None:
+    print(harmless(line, lines=False))
 
 
 def run_trace(arguments: argparse.Namespace) -> int:
     """Hand over to the trace's own modules."""
     from zvmlab.cp import trace_tests, tracefmt  # only this command needs them
 
+    file = _trace_of(arguments)
     since = arguments.since
     if arguments.since_test is not None:
-        since = trace_tests.first_of(arguments.file, arguments.since_test)
+        since = trace_tests.first_of(file, arguments.since_test)
     choice = tracefmt.Choice(tuple(arguments.call), tuple(arguments.user), since, arguments.raw)
     if arguments.perfetto is not None:
-        tracefmt.write_perfetto(arguments.file, arguments.perfetto, choice)
+        tracefmt.write_perfetto(file, arguments.perfetto, choice)
     else:
-        tracefmt.print_trace(arguments.file, sys.stdout, choice)
+        tracefmt.print_trace(file, sys.stdout, choice)
     return EXIT_PASS
+
+
+def _trace_of(arguments: argparse.Namespace) -> Path:
+    """The file that was named, or that of a member of a running system."""
+    running = arguments.guest is not None or arguments.system is not None
+    if (arguments.file is not None) == running:
+        raise UsageError("trace needs either a file, or --guest for a member of a running system")
+    if arguments.file is not None:
+        return Path(arguments.file)
+    found = running_guest(arguments)
+    if not found.trace:
+        raise UsageError(
+            f"{found.shown} is a member of no system, or has no trace; zvmlab run --keep keeps one"
+        )
+    return Path(found.trace)
 
 
 def run_fetch(arguments: argparse.Namespace) -> int:

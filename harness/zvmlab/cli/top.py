@@ -17,10 +17,9 @@ from typing import IO, Any
 
 from zvmlab.base.errors import EXIT_PASS, EmulatorError, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.cli.options import monwrite_option, running_option, top_command
+from zvmlab.cli.options import monwrite_option, running_guest, running_option, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
-from zvmlab.guest.run_dir import find_guest
 
 _END_SECONDS = 60.0
 
@@ -87,7 +86,7 @@ def _lines(arguments: argparse.Namespace) -> Iterator[Iterator[dict[str, Any]]]:
             argv += ["--monwrite"] * arguments.monwrite + [os.fspath(arguments.file)]
             process = _start(argv, subprocess.DEVNULL)
         else:
-            found = find_guest(arguments.guest)
+            found = running_guest(arguments)
             control = Control.connect(found.control, REQUEST_SECONDS)
             open_things.callback(control.close)
             process = _start([*argv, "-"], subprocess.PIPE)

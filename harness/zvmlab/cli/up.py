@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""``zvmlab up``: the guests of a file on one CP, until they or the user end."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zvmlab.base.errors import EXIT_PASS, EXIT_PANIC, EmulatorError, GuestPanic, ZvmlabError
+from zvmlab.base.plain import harmless
+from zvmlab.base.progress import Progress
+from zvmlab.cli.options import top_command
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from zvmlab.guest.config import Artifacts, GuestConfig
+    from zvmlab.guest.guest import Guest
+    from zvmlab.guest.system import System
+    from zvmlab.guest.system_file import SystemFile
+
+TERMINALS = 4
+"""Of hvc_iucv in each guest, with a shell on each."""
+_LOOK_SECONDS = 0.5
+_END_SECONDS = 60.0
+
+
+def add_commands(commands: Any) -> None:
+    """up."""
+    up = top_command(
+        commands,
+        "up",
+        "  zvmlab up examples/three-guests.toml\n"
+        "and meanwhile, in another terminal:\n"
+        "  zvmlab list\n"
+        "  zvmlab run --guest ALICE -- iucvconn BOB lnxhvc0\n"
+        "  zvmlab shell --guest BOB\n"
+        "  zvmlab cp --guest BOB 'QUERY NAMES'\n"
+        "  zvmlab trace --guest ALICE --call 'iucv.*'",
+    )
+    add = up.add_argument
+    add("file", type=Path, metavar="FILE", help="the system's file, zvmlab-system(5)")
+    add(
+        "--name",
+        metavar="NAME",
+        help="name of the system, for --system (default: that in the file, or the file's own)",
+    )
+    add(
+        "--keep",
+        type=Path,
+        metavar="DIR",
+        help="keep each guest's console, trace and emulator log in a folder of this folder",
+    )
+    up.set_defaults(command=run_up)
+
+
+def run_up(arguments: argparse.Namespace) -> int:
+    """Start all, or none; 255 if a kernel has crashed."""
+    from zvmlab.guest.system import System, program
+    from zvmlab.guest.system_file import read_system
+
+    found = read_system(arguments.file, arguments.name)
+    found.check_memory()
+    progress = Progress(brief=True)
+    with System(
+        found.segments, arguments.keep, found.options, found.name, found.path.absolute()
+    ) as system:
+        program(progress)
+        prepared = {userid: _prepared(found, userid, progress) for userid in found.users}
+        system.start()
+        return _Up(system, prepared).run()
+
+
+Prepared = tuple["GuestConfig", "Artifacts"]
+
+
+def _prepared(found: SystemFile, userid: str, progress: Progress) -> Prepared:
+    """A user's guest with shells on its terminals; all that it needs is there."""
+    from zvmlab.guest.artifacts import prepare, with_built_modules
+
+    config = found.users[userid]
+    words = f"hvc_iucv={TERMINALS} zvmlab.shell=1 zvmlab.stays=1 {config.command_line}"
+    config = config._replace(busybox=True, command_line=words.strip())
+    try:
+        config = with_built_modules(config, progress)
+        return config, prepare(config, progress)
+    except ZvmlabError as error:
+        _say_where(error, found.where(userid))
+        raise
+
+
+def _say_where(error: ZvmlabError, where: str) -> None:
+    """Begin its sentence with that."""
+    error.args = (f"{where}: {error.args[0]}", *error.args[1:])
+
+
+@dataclass
+class _User:
+    """What is shown of one."""
+
+    guest: Guest
+    state: str = "logs on"
+    text: str = ""
+    since: float = 0.0
+    up: bool = False
+    over: bool = False
+    error: ZvmlabError | None = None
+
+
+class _Up:
+    """The users of a system that is up, each watched by a thread."""
+
+    def __init__(self, system: System, prepared: dict[str, Prepared]) -> None:
+        self._system = system
+        self._prepared = prepared
+        self._users: dict[str, _User] = {}
+        self._news: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._ending = False
+        self._began = time.monotonic()
+
+    def run(self) -> int:
+        """Until no guest is left, or Ctrl-C when all are up."""
+        try:
+            with _shown(self) as show:
+                self._start(show)
+                with contextlib.suppress(KeyboardInterrupt):
+                    while not self._all(lambda user: user.over):
+                        self._take_news(show)
+        finally:
+            self._end()
+        if any(isinstance(user.error, GuestPanic) for user in self._users.values()):
+            return EXIT_PANIC
+        return EXIT_PASS
+
+    def _start(self, show: _Show) -> None:
+        """All log on, in their order, then all boot; whoever cannot ends all."""
+        for userid, (config, artifacts) in self._prepared.items():
+            guest = self._system.guest(userid, config, artifacts)
+            self._users[userid] = _User(guest, since=time.monotonic())
+            show.line(userid, "logs on")
+            try:
+                guest.start()
+            except ZvmlabError as error:
+                _say_where(error, userid)
+                raise
+        for userid, user in self._users.items():
+            thread = threading.Thread(target=self._watch, args=(userid, user), name=userid)
+            self._threads.append(thread)
+            thread.start()
+        while not self._all(lambda user: user.up):
+            self._take_news(show)
+            for userid, user in self._users.items():
+                if user.error is not None:
+                    _say_where(user.error, userid)
+                    raise user.error
+                if user.over:
+                    raise EmulatorError(f"{userid} has logged off before all guests were up")
+
+    def _all(self, is_so: Any) -> bool:
+        return all(map(is_so, self._users.values()))
+
+    def _take_news(self, show: _Show) -> None:
+        """What has happened, or that nothing has for a while."""
+        with contextlib.suppress(queue.Empty):
+            userid = self._news.get(timeout=_LOOK_SECONDS)
+            user = self._users[userid]
+            show.line(userid, f"{user.state}: {user.text}" if user.text else user.state)
+        # CP for all of them, which nobody can do without.
+        if not self._system.process.alive and not self._ending:
+            self._system.process.check()
+        show.renew()
+
+    def _tell(self, userid: str, user: _User, state: str, text: str = "") -> None:
+        user.state, user.text, user.since = state, text, time.monotonic()
+        self._news.put(userid)
+
+    def _watch(self, userid: str, user: _User) -> None:
+        """A guest's life: boots, restarts, and one end."""
+        guest = user.guest
+        try:
+            while True:
+                self._boot(guest)
+                user.up = True
+                self._tell(userid, user, "is up", f"Linux {guest.agent.info.release}")
+                self._serve(guest)
+                if not guest.emulator.alive:
+                    guest.check()
+                    self._tell(userid, user, "has logged off")
+                    return
+                self._tell(userid, user, "restarts")
+        except ZvmlabError as error:
+            if not self._ending:
+                user.error = error
+                self._tell(userid, user, "has ended", str(error))
+        finally:
+            user.over = True
+            self._news.put(userid)
+
+    @staticmethod
+    def _boot(guest: Guest) -> None:
+        from zvmlab.cli.guest import load_modules
+        from zvmlab.guest.guest import Stage
+
+        if guest.stage is Stage.READY:
+            guest.await_agent()  # it has restarted
+        else:
+            guest.boot()
+        guest.emulator.expect_exit()
+        load_modules(guest)
+
+    def _serve(self, guest: Guest) -> None:
+        """Let others use its agent until that goes, by a restart or with the guest."""
+        from zvmlab.agent.shared import SharedAgent
+
+        with SharedAgent(guest.agent_socket, guest.agent):
+            while not guest.agent.channel.lost and guest.emulator.alive:
+                guest.agent.channel.await_end(_LOOK_SECONDS)
+        # An emulator that is about to end has closed the agent's connection first.
+        with contextlib.suppress(ZvmlabError):
+            guest.emulator.wait(_LOOK_SECONDS)
+
+    def _end(self) -> None:
+        """Nothing is left afterwards, whatever the threads are waiting for."""
+        self._ending = True
+        for user in self._users.values():
+            user.guest.kill()
+        for thread in self._threads:
+            thread.join(_END_SECONDS)
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """User ID, state, CPUs, kernel, CPU seconds, and for how long it has been so."""
+        now = time.monotonic()
+        for userid in self._prepared:
+            user = self._users.get(userid)
+            config, artifacts = self._prepared[userid]
+            machine = (str(config.cpus), artifacts.kernel_version)
+            if user is None:
+                yield userid, "waits", *machine, "", ""
+                continue
+            with contextlib.suppress(ZvmlabError):
+                used = f"{user.guest.emulator.cpu_seconds():.1f} s" if not user.over else ""
+                yield userid, user.state, *machine, used, f"{now - user.since:.0f} s"
+
+    @property
+    def title(self) -> str:
+        """Above the rows."""
+        up = sum(user.up and not user.over for user in self._users.values())
+        return f"{self._system.name}: {up} of {len(self._prepared)} guests are up; Ctrl-C ends all"
+
+
+class _Show:
+    """Plain lines, as for a file."""
+
+    def line(self, userid: str, text: str) -> None:
+        """Something has happened."""
+        print(harmless(f"{userid:<8} {text}", lines=False), flush=True)
+
+    def renew(self) -> None:
+        """Time has passed."""
+
+
+class _LiveShow(_Show):
+    """A table that is renewed in place, below the lines."""
+
+    def __init__(self, up: _Up) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._up = up
+        self._console = Console(file=sys.stdout)
+        self.live = Live(_table(up), console=self._console, auto_refresh=False)
+
+    def line(self, userid: str, text: str) -> None:
+        shown = harmless(f"{userid:<8} {text}", lines=False)
+        self._console.print(shown, markup=False, highlight=False, soft_wrap=True)
+
+    def renew(self) -> None:
+        self.live.update(_table(self._up), refresh=True)
+
+
+def _table(up: _Up) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(up.title), title_justify="left")
+    for name in ("user", "state", "CPUs", "kernel", "CPU time", "since"):
+        table.add_column(name, justify="right" if name in ("CPUs", "CPU time", "since") else "left")
+    for row in up.rows():
+        table.add_row(*(Text(harmless(word, lines=False)) for word in row))
+    return table
+
+
+@contextlib.contextmanager
+def _shown(up: _Up) -> Iterator[_Show]:
+    """How the user is told: live on a terminal."""
+    if not sys.stdout.isatty():
+        yield _Show()
+        return
+    show = _LiveShow(up)
+    with show.live:
+        yield show

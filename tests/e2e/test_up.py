@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""zvmlab up: a system out of a file, used by the other commands, and what is left of it: nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_shell import read_until, type_keys
+from waiting import wait_until
+
+from zvmlab.base.owned import MARK
+from zvmlab.base.tree import TREE
+from zvmlab.guest.run_dir import running_systems
+
+pytestmark = pytest.mark.first_kernel
+SECONDS = 300.0
+FILE = """
+[users.ALICE]
+kernel = {kernel}
+tools = ["iucvconn"]
+
+[users.BOB]
+kernel = {kernel}
+cpus = 2
+"""
+
+
+def zvmlab(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """A command of another terminal."""
+    argv = [sys.executable, str(TREE / "zvmlab"), *words]
+    return subprocess.run(argv, input=stdin, capture_output=True, timeout=SECONDS, check=False)
+
+
+class Up:
+    """zvmlab up, and where it writes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: Path) -> None:
+        self.process = process
+        self.output = output
+
+    @property
+    def lines(self) -> list[str]:
+        """All that it has said."""
+        return self.output.read_text().splitlines()
+
+    def wait_line(self, beginning: str) -> None:
+        """Until a line begins so."""
+
+        def there() -> bool:
+            assert self.process.poll() is None, self.lines
+            return any(line.startswith(beginning) for line in self.lines)
+
+        wait_until(there, beginning, limit=SECONDS)
+
+    def children(self) -> list[int]:
+        """Its emulators, and the process that has CP."""
+        own = Path(f"/proc/{self.process.pid}/task")
+        found = [(task / "children").read_text().split() for task in own.iterdir()]
+        return [int(word) for words in found for word in words]
+
+
+@contextlib.contextmanager
+def up(file: Path, name: str, *options: str) -> Iterator[Up]:
+    """One that has just been started."""
+    argv = [sys.executable, str(TREE / "zvmlab"), "up", str(file), "--name", name, *options]
+    output = file.with_suffix(".log")
+    with (
+        open(output, "wb") as log,
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process,
+    ):
+        try:
+            yield Up(process, output)
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def shell(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """zvmlab shell of a running guest, whose prompt has come."""
+    with subprocess.Popen(
+        [sys.executable, str(TREE / "zvmlab"), "shell", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            read_until(process, b"guest# ")
+            yield process
+        finally:
+            process.kill()
+
+
+def await_prompt(terminal: subprocess.Popen[bytes]) -> None:
+    """Press Enter now and then: what comes before iucvconn is there is lost."""
+    assert terminal.stdout is not None
+    stdout, said = terminal.stdout, b""
+
+    def shown() -> bool:
+        nonlocal said
+        type_keys(terminal, b"\n")
+        if select.select([stdout], [], [], 1.0)[0]:
+            said += os.read(stdout.fileno(), 65536)
+        return b"guest# " in said
+
+    wait_until(shown, "the prompt of the other guest's shell")
+
+
+@pytest.fixture
+def file(zvmlab_kernel: str, zvmlab_dir: Path) -> Path:
+    place = zvmlab_dir / "two.toml"
+    place.write_text(FILE.format(kernel=repr(zvmlab_kernel)))
+    return place
+
+
+@pytest.fixture
+def name() -> str:
+    """Of a system that no other test has."""
+    return f"t{os.urandom(4).hex()}"
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.requirement("S4", "S7")
+def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
+    there = ("--system", name, "--guest")
+    with up(file, name) as system:
+        system.wait_line("ALICE    is up: Linux ")
+        system.wait_line("BOB      is up: Linux ")
+        assert system.lines[:2] == ["ALICE    logs on", "BOB      logs on"]
+
+        done = zvmlab("run", *there, "BOB", "--", "cat", stdin=b"both ways")
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"both ways", b"")
+        done = zvmlab("run", *there, "alice", "--", "sh", "-c", "exit 7")
+        assert done.returncode == 7
+        done = zvmlab("run", *there, "BOB", "--", "grep", "VM00 Name", "/proc/sysinfo")
+        assert done.stdout.split() == [b"VM00", b"Name:", b"BOB"]
+        sleeper = ("sh", "-c", "echo $$ > /tmp/pid; exec sleep 1000")
+        done = zvmlab("run", *there, "BOB", "--timeout", "1", "--", *sleeper)
+        assert (done.returncode, done.stdout) == (124, b"")
+        assert b"did not end within 1 s" in done.stderr
+        gone = ("sh", "-c", "test ! -e /proc/$(cat /tmp/pid)")
+        assert zvmlab("run", *there, "BOB", "--", *gone).returncode == 0
+
+        said = zvmlab("cp", *there, "BOB", "QUERY NAMES", "QUERY USERID").stdout.decode()
+        assert "ALICE    - DSC" in said and "BOB      AT " in said
+        listed = zvmlab("list").stdout.decode().splitlines()
+        begin = next(n for n, line in enumerate(listed) if line.startswith(name))
+        assert f"system of 2 guests  file {file}" in listed[begin]
+        assert [line.split()[0] for line in listed[begin + 1 : begin + 3]] == ["ALICE", "BOB"]
+
+        with shell(*there, "ALICE") as terminal:
+            type_keys(terminal, b"iucvconn BOB lnxhvc0\n")
+            await_prompt(terminal)  # BOB's: ALICE's own comes only after iucvconn
+            type_keys(terminal, b"grep 'VM00 Name' /proc/sysinfo\n")
+            said = read_until(terminal, b"BOB").decode("ascii", "replace")
+            assert re.search(r"VM00 Name: +BOB\b", said), said
+        calls = zvmlab("trace", *there, "ALICE", "--call", "iucv.connect").stdout
+        assert b"iucv.connect to BOB" in calls
+
+        done = zvmlab("up", str(file), "--name", name)
+        assert done.returncode == 2
+        assert f"the system {name} of {file} is up (process {system.process.pid})" in (
+            done.stderr.decode()
+        )
+        done = zvmlab("run", *there, "BOB", "--cpus", "2", "--", "true")
+        assert done.returncode == 2
+        assert b"--cpus is for a new guest" in done.stderr
+
+        zvmlab("run", *there, "ALICE", "--", "poweroff", "-f")
+        system.wait_line("ALICE    has logged off")
+        assert b"ALICE" not in zvmlab("cp", *there, "BOB", "QUERY NAMES").stdout
+        children = system.children()
+        assert len(children) == 2  # BOB's, and CP's
+        system.process.send_signal(signal.SIGINT)
+        assert system.process.wait(SECONDS) == 0
+        for pid in children:
+            assert not alive(pid)
+        assert name not in [found.name for found in running_systems()]
+
+
+@pytest.mark.requirement("S7")
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
+)
+def test_killed(file: Path, name: str, number: signal.Signals, code: int) -> None:
+    """While its guests boot: no process is left, and what SIGKILL leaves the next one removes."""
+    with up(file, name) as system:
+        system.wait_line("BOB      logs on")
+        wait_until(lambda: len(system.children()) == 3, "two emulators, and CP's process")
+        children = system.children()
+        system.process.send_signal(number)
+        assert system.process.wait(SECONDS) == code
+        wait_until(lambda: not any(map(alive, children)), "the end of what it has started")
+    assert name not in [found.name for found in running_systems()]
+    done = zvmlab("cp", "--system", name, "QUERY NAMES")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert f"no such running system: {name}" in done.stderr.decode()
+
+
+@pytest.mark.requirement("S7")
+def test_a_guest_that_cannot_start_starts_none(file: Path, name: str) -> None:
+    """CP refuses the second: one sentence with its reason, and the first is gone, too."""
+    file.write_text(file.read_text() + 'directory = ["IUCV ALLOW", "NOSUCH"]\n')
+    with up(file, name) as system:
+        assert system.process.wait(SECONDS) == 2
+        assert 'CP refuses its configuration: directory "NOSUCH"' in system.lines[-1]
+    assert name not in [found.name for found in running_systems()]
+
+
+def refused(file: Path, code: int) -> str:
+    """The one sentence after which nothing is left."""
+    done = zvmlab("up", str(file))
+    assert done.returncode == code, done.stderr
+    assert os.listdir(os.environ["ZVMLAB_RUN"]) in ([], [MARK])
+    lines = [line for line in done.stderr.decode().splitlines() if line.startswith("zvmlab: ")]
+    assert len(lines) == 1
+    return lines[0]
+
+
+@pytest.fixture
+def run_dir(zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Running guests of this test alone."""
+    with tempfile.TemporaryDirectory(prefix="zvmlab-test-", dir="/tmp") as folder:
+        monkeypatch.setenv("ZVMLAB_RUN", folder)
+        yield Path(folder)
+
+
+@pytest.mark.requirement("S7")
+def test_an_emulator_that_ends_at_once(
+    file: Path, run_dir: Path, zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last line of its log is told."""
+    emulator = zvmlab_dir / "emulator"
+    emulator.write_text("#!/bin/sh\necho first\necho no such machine\nexit 3\n")
+    emulator.chmod(0o755)
+    monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
+    said = refused(file, 1)
+    assert said == "zvmlab: ALICE: the emulator ended with exit code 3: no such machine"
+
+
+@pytest.mark.requirement("S7")
+def test_a_socket_whose_path_is_too_long(
+    file: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZVMLAB_RUN", str(run_dir / ("x" * 90)))
+    assert "is too long:" in refused(file, 2)
+
+
+@pytest.mark.requirement("S7")
+def test_more_memory_than_is_free(
+    file: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text(file.read_text() + 'storage = "1000G"\n')
+    said = refused(file, 2)
+    assert "the users' storage takes 1024152 MiB (ALICE 152 MiB, BOB 1024000 MiB)" in said
