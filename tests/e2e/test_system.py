@@ -6,34 +6,21 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
-from pathlib import Path
+import re
 
 import pytest
 from iucv_socket import Socket
+from netiucv_lab import OTHER, OWN, Datagrams, Interface, make, need_module
+from waiting import wait_until
 
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Worker
 from zvmlab.base.errors import EmulatorError, UsageError
-from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.qmp import QmpError
 from zvmlab.guest.system import System
 
 LIMIT = 120.0
-
-
-@pytest.fixture
-def system(zvmlab_kernel: str, zvmlab_dir: Path) -> Iterator[System]:
-    """Two guests that are up: ALICE and BOB."""
-    with System(logs=zvmlab_dir / "system") as found:
-        for name in ("ALICE", "BOB"):
-            found.guest(name, GuestConfig(kernel=zvmlab_kernel))
-        for guest in found.guests.values():
-            guest.resume()
-        for guest in found.guests.values():
-            guest.boot()
-        yield found
 
 
 @pytest.fixture
@@ -63,6 +50,7 @@ def send_and_compare(sender: Socket, receiver: Socket, size: int, count: int) ->
         assert hashlib.sha256(receiver.recv_all(size)).digest() == hashlib.sha256(message).digest()
 
 
+@pytest.mark.requirement("S1")
 @pytest.mark.parametrize("size", [100, 16_000])
 def test_messages_both_ways(alice: Worker, bob: Worker, size: int) -> None:
     calling, accepted = connected(alice, bob, "BOB")
@@ -74,6 +62,7 @@ def test_messages_both_ways(alice: Worker, bob: Worker, size: int) -> None:
     assert accepted.recv(1) == b""
 
 
+@pytest.mark.requirement("S1")
 def test_who_is_not_there(system: System, alice: Worker) -> None:
     """errno of connect: nobody of that name; nobody who listens; a guest that has ended."""
     with Socket.make(alice, name="CLIENT") as client:
@@ -85,6 +74,7 @@ def test_who_is_not_there(system: System, alice: Worker) -> None:
         assert client.try_connect("BOB", "SERVER").errno == errno.ENETUNREACH
 
 
+@pytest.mark.requirement("S2")
 def test_killed(system: System, alice: Worker, bob: Worker) -> None:
     """SIGKILL of one emulator: recv of the other guest's program ends; a new guest takes its place."""
     calling, _ = connected(alice, bob, "BOB")
@@ -104,6 +94,7 @@ def test_killed(system: System, alice: Worker, bob: Worker) -> None:
     send_and_compare(calling, accepted, 100, 10)
 
 
+@pytest.mark.requirement("S3")
 def test_system_ends(system: System) -> None:
     """The end of the process is that of all guests; each says so."""
     guests: list[Guest] = list(system.guests.values())
@@ -128,3 +119,70 @@ def test_alone_or_not_at_all(system: System) -> None:
     assert guest.cp("QUERY USERID").response.startswith("ALICE ")
     with pytest.raises(UsageError, match="ALICE is logged on already"):
         system.guest("ALICE")
+
+
+@pytest.fixture
+def has_netiucv(zvmlab_kernel: str) -> None:
+    """Before there are guests, which could not have it."""
+    need_module(zvmlab_kernel)
+
+
+@pytest.mark.requirement("S5")
+@pytest.mark.zvmlab_system(
+    ALICE={"modules": ("netiucv",), "busybox": True}, BOB={"modules": ("netiucv",), "busybox": True}
+)
+def test_datagrams_between_guests(has_netiucv: None, system: System) -> None:
+    """Each names the other; the connection is up when both are."""
+    alice, bob = system.guests["ALICE"], system.guests["BOB"]
+    ends = []
+    for guest, partner, own, other in ((alice, "BOB", OWN, OTHER), (bob, "ALICE", OTHER, OWN)):
+        guest.agent.modprobe("netiucv").check()
+        make(guest.agent, partner).check()
+        end = Interface(guest)
+        end.up(own, other)
+        ends.append(end)
+    ready = ("Running", "Idle")
+    wait_until(lambda: all(end.states == ready for end in ends), "both connections")
+    with Datagrams(alice.agent.worker("udp")) as one, Datagrams(bob.agent.worker("udp")) as two:
+        for size in (1, 100, ends[0].mtu - 28, 20_000):
+            data = os.urandom(size)
+            one.send(data, OTHER)
+            assert two.recv() == data
+            two.send(data[::-1], OWN)
+            assert one.recv() == data[::-1]
+
+
+def names(guest: Guest) -> set[str]:
+    """Users that QUERY NAMES of that guest shows."""
+    return set(re.findall(r"(\w+) +-", guest.cp("QUERY NAMES").response))
+
+
+@pytest.mark.requirement("S6")
+@pytest.mark.zvmlab_system(ALICE={"cp": {"class": "BEG"}}, BOB={}, CAROL={})
+def test_neighbours(system: System) -> None:
+    """QUERY NAMES and hypfs: all three, then one fewer."""
+    alice = system.guests["ALICE"]
+    all_users = {"ALICE", "BOB", "CAROL"}
+    for guest in system.guests.values():
+        assert names(guest) & all_users == all_users
+    assert hypfs_users(alice) & all_users == all_users
+    system.guests["BOB"].stop()
+    wait_until(lambda: "BOB" not in names(alice), "the log-off of BOB")
+    assert hypfs_users(alice) & all_users == {"ALICE", "CAROL"}
+
+
+def hypfs_users(guest: Guest) -> set[str]:
+    """The systems that hypfs shows when it is mounted."""
+    at = "/sys/hypervisor/s390"
+    guest.agent.mount("none", at, "s390_hypfs").check()
+    try:
+        found = set()
+        for name in ("ALICE", "BOB", "CAROL"):
+            try:
+                guest.agent.read_file(f"{at}/systems/{name}/onlinetime_us")
+            except FileNotFoundError:
+                continue
+            found.add(name)
+        return found
+    finally:
+        guest.agent.umount(at).check()

@@ -7,9 +7,11 @@ when a test receives it:
     zvmlab_kernel → guest_config → made_guest → guest → driver_guest
                   ↘                           ↘ paused_guest
                     warm_guest → monreader
+                  ↘ system
 
 ``@pytest.mark.zvmlab(cpus=2, storage="0.256M", …)`` sets fields of the test's
-GuestConfig.  Tests of a warm guest stay together on one worker of pytest-xdist
+GuestConfig, ``@pytest.mark.zvmlab_system(ALICE={…}, BOB={…})`` those of a system's
+guests.  Tests of a warm guest stay together on one worker of pytest-xdist
 per kernel, driver and backend (``--dist loadgroup``), all others go where there is room.
 """
 
@@ -31,6 +33,7 @@ from zvmlab.builder.kernels import check_name, resolve
 from zvmlab.builder.linux_corrections import named
 from zvmlab.builder.modulebuild import built_modules
 from zvmlab.builder.tree_name import with_counted
+from zvmlab.cp import tracefmt
 from zvmlab.cp.trace_tests import begin_test
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.names import DRIVER
@@ -41,7 +44,8 @@ from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.kernel_lines import Counts, check_counts
 from zvmlab.guest.pool import Pool, Use, nothing
 from zvmlab.guest.stacks import has_stacks, stacks
-from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures, speeds
+from zvmlab.guest.system import System
+from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures, speeds, systems
 
 pytest_plugins = (
     "zvmlab.pytest_plugin.requirement_plugin",
@@ -53,6 +57,9 @@ Which = tuple[str, str, str]
 
 DEFAULT_KERNELS = ("bookworm",)
 _WARM_FIXTURE = "warm_guest"
+_TRACE_TAIL = 12
+"""Lines of the trace that the report of a failure shows of each member of a system."""
+_TRACE_BYTES = 1 << 16
 _TIMEOUTS = ("Timeout >", "Timeout (>")
 """What pytest-timeout says: up to version 2.3, and since."""
 _failed = pytest.StashKey[bool]()
@@ -126,6 +133,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Markers, and options that cannot be right."""
     config.addinivalue_line("markers", "zvmlab(**fields): fields of the test's GuestConfig")
+    config.addinivalue_line(
+        "markers",
+        f"{systems.MARK}(segments=…, **users): the guests of the test's system, by user ID, and fields"
+        " of their GuestConfig",
+    )
     config.addinivalue_line(
         "markers",
         f"{backend_choice.REPRESENTATIVE}: runs in the emulator that --representative names, too",
@@ -242,6 +254,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if config.option.collectonly:
         return
     needed = {_which_of(item, kernel) for item in session.items if (kernel := _kernel_of(item))}
+    for item in session.items:
+        if systems.FIXTURE in getattr(item, "fixturenames", ()) and (kernel := _kernel_of(item)):
+            with contextlib.suppress(UsageError):  # which the test will say
+                users = _system_of(item, kernel).users.values()
+                needed |= {(user.kernel, user.driver, user.backend) for user in users}
     capture = config.pluginmanager.getplugin("capturemanager")
     for which in sorted(needed):
         with capture.global_and_fixture_disabled():
@@ -295,11 +312,31 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     failures.put_cause_first(item, call, report, guests)
     for guest in guests:
         report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
-        report.sections.append(("zvmlab console", guest.console.tail()))
+        report.sections.append((f"zvmlab console{_of(guest)}", guest.console.tail()))
+        if guest.config.system is not None:
+            report.sections.append((f"zvmlab trace{_of(guest)}", _trace_tail(guest)))
         if _waited_in_vain(call):
             report.sections.append(("zvmlab stacks", harmless(stacks(guest))))
     if unknown is not None:
         report.longrepr = f"{harmless(unknown, lines=False)}\n\n{report.longreprtext}"
+
+
+def _of(guest: Guest) -> str:
+    """Which of a system's guests, in the title of a section."""
+    return f" of {guest.config.cp['userid']}" if guest.config.system is not None else ""
+
+
+def _trace_tail(guest: Guest) -> str:
+    """The last calls that CP has answered for it."""
+    trace = guest.channels.trace
+    if trace is None:
+        return "it has none"
+    try:
+        size = trace.stat().st_size
+        records = list(tracefmt.read_part(trace, max(0, size - _TRACE_BYTES), size))[-_TRACE_TAIL:]
+    except (OSError, ZvmlabError) as error:
+        return str(error)
+    return harmless("\n".join(tracefmt.describe(record, records[0].tod) for record in records))
 
 
 def _waited_in_vain(call: pytest.CallInfo[None]) -> bool:
@@ -467,6 +504,37 @@ def guest(request: pytest.FixtureRequest, made_guest: Guest) -> Guest:
     made_guest.boot()
     _begin_counts(request.config, made_guest)
     return made_guest
+
+
+def _system_of(item: pytest.Item, kernel: str) -> systems.Described:
+    return systems.described(item, GuestConfig(kernel=kernel, driver=_driver_of(item)))
+
+
+@pytest.fixture
+def system(
+    request: pytest.FixtureRequest, zvmlab_kernel: str, zvmlab_dir: Path
+) -> Iterator[System]:
+    """Stage READY, all of them: the guests of ``mark.zvmlab_system`` (ALICE, BOB) on one CP.
+
+    Of this test alone, in QEMU.  They have logged on in the order of the mark, and booted at the
+    same time.
+    """
+    found = _system_of(request.node, zvmlab_kernel)
+    for config in found.users.values():
+        _ready_made(request.config, (config.kernel, config.driver, config.backend))
+    with System(found.segments, zvmlab_dir) as made:
+        for userid, config in found.users.items():
+            watch(request, made.guest(userid, with_built_modules(config)))
+        for guest in made.guests.values():
+            guest.start()
+        for guest in made.guests.values():
+            guest.resume()
+        for guest in made.guests.values():
+            guest.boot()
+        yield made
+        if not _has_reported(request):
+            for guest in list(made.guests.values()):
+                guest.end()
 
 
 @pytest.fixture
