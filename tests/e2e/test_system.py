@@ -7,10 +7,13 @@ import errno
 import hashlib
 import os
 import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from iucv_socket import Socket
 from netiucv_lab import OTHER, OWN, Datagrams, Interface, make, need_module
+from test_smsg import Events, seen_by
 from waiting import wait_until
 
 from zvmlab.agent.wire import Call
@@ -19,6 +22,9 @@ from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.qmp import QmpError
 from zvmlab.guest.system import System
+
+if TYPE_CHECKING:
+    from conftest import Build, Commands
 
 LIMIT = 120.0
 
@@ -186,3 +192,23 @@ def hypfs_users(guest: Guest) -> set[str]:
         return found
     finally:
         guest.agent.umount(at).check()
+
+
+@pytest.mark.requirement("S8")
+@pytest.mark.zvmlab_system(
+    ALICE={"modules": ("smsgiucv_app",)}, BOB={"modules": ("smsgiucv_app",)}, CAROL={}
+)
+def test_smsg_between_guests(
+    system: System, program: Build, vmcp_in: Callable[[Guest], Commands]
+) -> None:
+    """Each way: an event of smsgiucv_app, which names the sender; not to who cannot take it."""
+    guests = system.guests
+    sent = [f"APP message {number}" for number in range(20)]
+    for sender, receiver in (("ALICE", "BOB"), ("BOB", "ALICE")):
+        guests[receiver].agent.modprobe("smsgiucv_app").check()
+        listener = Events(guests[receiver], program).listen(len(sent))
+        vmcp = vmcp_in(guests[sender])
+        for text in sent:
+            assert vmcp(f"SMSG {receiver} {text}").rc == 0
+        assert seen_by(listener) == [f"{sender} {text}" for text in sent]
+    assert vmcp_in(guests["CAROL"])("SMSG NOBODY APP x").rc == 45
