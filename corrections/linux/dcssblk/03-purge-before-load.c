@@ -20,5 +20,5 @@
 		goto out_resource;
 
 	/* CP may have refused the last PURGESEG */
-	if (dcss_diag(&purgeseg_scode, seg->dcss_name, &dummy, &dummy) <= 1)
+	if (dcss_diag(&purgeseg_scode, seg->dcss_name, &dummy, &dummy) == 0)
 		pr_warn("DCSS %s was still loaded\n", name);

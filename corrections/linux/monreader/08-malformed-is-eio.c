@@ -10,8 +10,9 @@
  * although CP may change it at any time: what is delivered need not be
  * what was checked.
  *
- * Copy an element once, check and deliver the copy, and return EIO if it
- * is malformed.  CP gets its reply as before, so the next set can be read.
+ * Copy an element once, check and deliver the copy, and return EIO with a
+ * line in the log if it is malformed.  CP gets its reply as before, so the
+ * next set can be read.
  *
  * Tried with sixteen kinds of malformed control areas and elements, and
  * with elements that are changed between two reads.
@@ -49,6 +50,7 @@
 //@ replace 4: 	if (!monmsg->pos)
 	if (!monmsg->pos) {
 		if (mon_check_mca(monmsg)) {
+			pr_err("A control element of the monitor data is malformed\n");
 			mon_send_reply(monmsg, monpriv);
 			return -EIO;
 		}
