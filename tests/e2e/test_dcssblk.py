@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from failing import Failing, void
 
+from zvmlab.base.errors import GuestPanic
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import Log
@@ -689,6 +690,35 @@ def test_a_file_system_without_copies_can_be_full(lab: Guest) -> None:
     lab.agent.umount("/mnt").check()
     # The disk has them, the last one as well.
     assert (pages - 1).to_bytes(2, "big") * (PAGE // 2) in block.read(0, MIB)
+    block.purge()
+
+
+@pytest.mark.requirement("B6")
+# 7.2 has DAX for segments of whole pieces of 2 MiB.
+@pytest.mark.zvmlab(segments=("WIDE 8E00-8FFF EW",), modules=("dcssblk", "ext4"), busybox=True)
+@pytest.mark.kernel_defect(
+    8,
+    "dcssblk: a page of a file system without copies that was mapped is a bad page map",
+    seen=r"the guest's kernel reported a bug .*BUG: Bad page map in process mapped.*",
+    raises=GuestPanic,
+    kernels=("bookworm", "trixie"),
+)
+def test_a_file_without_copies_can_be_mapped(lab: Guest, program: Build) -> None:
+    """What two processes store through their mappings is in the file."""
+    block = Block(lab, "WIDE")
+    block.load(exclusive=True)
+    lab.agent.modprobe("ext4").check()
+    busybox(lab, "mke2fs", "-b", "4096", "/dev/dcssblk0")
+    busybox(lab, "mkdir", "-p", "/mnt")
+    lab.agent.mount("/dev/dcssblk0", "/mnt", "ext4", data="dax").check()
+    lab.agent.write_file("/mnt/file", bytes(2 * PAGE), 0o600)
+    lab.agent.write_file("/tmp/mapped", program("mapped").read_bytes(), 0o755)
+    assert lab.agent.run(["/tmp/mapped", "/mnt/file"]).check().stdout == b"parent child\n"
+    lab.settle()
+    assert lab.agent.read_file("/mnt/file") == b"".join(
+        word.ljust(PAGE, b"\0") for word in (b"parent", b"child")
+    )
+    lab.agent.umount("/mnt").check()
     block.purge()
 
 
