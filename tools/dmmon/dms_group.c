@@ -53,8 +53,9 @@ bool dms_group_has(const struct dms_region *leader, int id)
 
 const struct dms_region *dms_group_of(const struct dms_regions *all, int id)
 {
+	/* Who asks for each of thousands of regions need not have a call for each pair of them. */
 	for (size_t i = 0; i < all->count; i++)
-		if (dms_group_has(&all->region[i], id))
+		if (all->region[i].aux[0] == TAG[0] && dms_group_has(&all->region[i], id))
 			return &all->region[i];
 	return NULL;
 }
