@@ -32,6 +32,10 @@ bench-loop: setup-bench ##+ measure: benchmark only what each test in a guest pa
 bench-export: setup-bench $(BUILD)/monread ##+ measure: benchmark only monread export: 1,000 users, scraped by Prometheus
 	$(Q)$(BENCH) --part export
 
+.PHONY: bench-recording
+bench-recording: setup-bench $(BUILD)/monread ##+ measure: benchmark only monread --tables of a week: seven files, and one
+	$(Q)$(BENCH) --part recording
+
 .PHONY: bench-tools
 bench-tools: setup-bench ##+ measure: benchmark only taskmon and dmmon against the bare interfaces
 	$(Q)$(BENCH) --part dmstats --part taskstats

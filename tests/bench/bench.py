@@ -33,6 +33,7 @@ import instructions
 import loop
 import pairs
 import qemu_speed
+import recording
 import records
 import scenario_rate
 import shards
@@ -49,6 +50,7 @@ PARTS = (
     "core",
     "records",
     "export",
+    "recording",
     "command",
     "boot",
     "start",
@@ -66,7 +68,7 @@ PARTS = (
     "dmstats",
     "taskstats",
 )
-NO_GUEST = {"core", "records", "export"}
+NO_GUEST = {"core", "records", "export", "recording"}
 
 
 def _pairs(text: str) -> int:
@@ -107,6 +109,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
         "export": lambda: export.measure(arguments.build / "monread", count),
+        "recording": lambda: recording.measure(arguments.build / "monread", count),
         "command": lambda: command.measure(arguments.kernel, count),
         "boot": lambda: boot.measure(small, artifacts(), count),
         "start": lambda: start.measure(small, count, progress),
