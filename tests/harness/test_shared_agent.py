@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -69,21 +70,25 @@ def test_no_more_than_there_are_workers(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "garbage",
+    ("garbage", "cut_off"),
     [
-        b"",
-        b"GET / HTTP/1.1\r\n\r\n",
-        bytes(12),
-        struct.pack(">IIHH", 0xFFFFFFFF, 1, 1, 0),
-        struct.pack(">IIHH", 8, 1, 1, 5),
-        struct.pack(">IIHH", 8 + 100, 1, 2, 0),
+        (b"", False),
+        (b"GET / HTTP/1.1\r\n\r\n", True),
+        (bytes(12), True),
+        (struct.pack(">IIHH", 0xFFFFFFFF, 1, 1, 0), True),
+        (struct.pack(">IIHH", 8, 1, 1, 5), True),
+        (struct.pack(">IIHH", 8 + 100, 1, 2, 0), False),
     ],
 )
-def test_strangers(agent: Agent, shared: Path, garbage: bytes) -> None:
-    """Whoever breaks the protocol is cut off, or waited for; the others go on."""
+def test_strangers(agent: Agent, shared: Path, garbage: bytes, cut_off: bool) -> None:
+    """Whoever breaks the protocol is cut off, whoever says too little is waited for."""
     stranger = socket.socket(socket.AF_UNIX)
     stranger.connect(str(shared))
     stranger.sendall(garbage)
+    stranger.settimeout(LIMIT)
+    if cut_off:
+        with contextlib.suppress(ConnectionResetError):  # what it said was not read to the end
+            assert stranger.recv(1) == b""
     other = connect(shared)
     assert other.run(["/bin/true"]).status == 0
     other.close_connection()
