@@ -54,6 +54,11 @@ CORRECTION = Edit(
 NO_EFFECT = Edit(
     r"^(\tmonpriv->write_index +=) 0;\n(\tmonpriv->read_index +=) 0;$", r"\2 0;\n\1 0;"
 )
+SLOWER = Edit(
+    r"^(static ssize_t mon_read\([^{]*\{\n(?:\t[^\n]+\n)+\n)",
+    r"\1\tfor (int i = 0; i < 1000; i++)\n\t\tbarrier();\n\n",
+)
+"""A read takes two instructions and more for each turn of the loop."""
 BROKEN = Edit(r"^\trc = -EBUSY;$", "\trc = -EBUSY")
 
 
@@ -123,6 +128,18 @@ def test_change_without_effect_is_nothing_new(tried: Tried) -> None:
     assert code == 0 and "nothing new" in said
     (one,) = verdict["tried"]
     assert one["difference"]["compared"] >= 5 and not one["difference"]["failing"]
+    assert one["instructions"] == [] and not any("instr" in line for line in verdict["not_tried"])
+
+
+def test_operation_that_takes_more_instructions_is_listed(tried: Tried) -> None:
+    code, verdict, said = tried(SLOWER, NO_BYTES)
+    assert code == 0 and "\nInstructions for each operation\n" in said
+    (one,) = verdict["tried"]
+    # Two reads: one that gives the set, one that gives its end.
+    (found,) = [line for line in one["instructions"] if line.startswith("read-one-set: ")]
+    match = re.fullmatch(r"read-one-set: reads: (\d+) to (\d+) \(\+\d+\.\d%\)", found)
+    assert match is not None, found
+    assert 2 * 2000 <= int(match[2]) - int(match[1]) <= 2 * 8000
 
 
 def test_series_that_does_not_compile_fails_with_the_compilers_words(tried: Tried) -> None:

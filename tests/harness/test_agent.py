@@ -303,7 +303,7 @@ def test_a_dead_agent_is_noticed(binary: Path) -> None:
 def test_an_unknown_version_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zvmlab.agent.agent.VERSION", 2)
     with pytest.raises(UsageError, match="protocol version 1, not 2"):
-        type(agent).__init__(agent, agent._channel._stream)
+        type(agent).__init__(agent, agent.channel._stream)
 
 
 def test_requests_that_are_too_large(agent: Agent) -> None:

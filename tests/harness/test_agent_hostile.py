@@ -54,7 +54,7 @@ def agent(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ag
 
 def ask(agent: Agent, request: int, payload: bytes) -> int:
     """The status of a request; the agent must answer another one afterwards."""
-    channel = agent._channel
+    channel = agent.channel
     number = channel._next_id = channel._next_id + 1
     channel._waiting[number] = request  # type: ignore[assignment]
     header = HEADER.pack(COUNTED + len(payload), number, request, 0)
@@ -127,7 +127,7 @@ def test_end_within_a_frame(binary: Path) -> None:
 
 
 def test_unknown_worker(agent: Agent) -> None:
-    channel = agent._channel
+    channel = agent.channel
     number = channel.submit(Request.BATCH, b"", WORKERS, 10)
     with pytest.raises(AgentError) as caught:
         channel.collect(number, SECONDS, "worker 16")
@@ -135,7 +135,7 @@ def test_unknown_worker(agent: Agent) -> None:
 
 
 def test_frames_in_small_pieces(agent: Agent) -> None:
-    channel = agent._channel
+    channel = agent.channel
     payload = Writer().u32(1000).u32(0).u16(1).payload() + encode_call(Call.GETPID, [])
     number = channel._next_id = channel._next_id + 1
     channel._waiting[number] = Request.BATCH
@@ -153,7 +153,7 @@ def test_queue_of_large_requests_is_bounded(agent: Agent) -> None:
     batch = sleeper.batch()
     batch.read(reader, 1)
     asleep = batch.start(SECONDS)
-    channel = agent._channel
+    channel = agent.channel
     numbers = [
         channel.submit(Request.RMMOD, bytes(16 << 20), sleeper.number, SECONDS) for _ in range(4)
     ]

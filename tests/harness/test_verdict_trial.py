@@ -16,7 +16,7 @@ from zvmlab.base.cache import cache_root, digest
 from zvmlab.base.owned import mark
 from zvmlab.builder.modulebuild import Build
 from zvmlab.cli.main import main
-from zvmlab.verdict import lines, runs, trial
+from zvmlab.verdict import counted, lines, runs, trial
 from zvmlab.verdict.runs import Seen
 from zvmlab.verdict.sides import BaseFails, PatchedFails, Side, Sides, Target
 
@@ -77,6 +77,7 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Play:
 
         monkeypatch.setattr(trial, "build_sides", build)
         monkeypatch.setattr(trial, "new_warnings", lambda *_words: [])
+        monkeypatch.setattr(counted, "compare", lambda *_words: [])
         monkeypatch.setattr(runs.Runner, "_pytest", run)
         monkeypatch.setattr(runs.Runner, "_results", results)
         return ran

@@ -154,12 +154,13 @@ def test_trial_lists_the_lines_that_its_tests_did_not_run(
         pytest.skip("gcovr or diff-cover is missing")
     kernel = Kernel("6.1.9", "coverage", tmp_path / "kernel-6.1-12345678/boot/vmlinuz", None)
     monkeypatch.setattr(lines, "resolve", lambda name: kernel)
-    for text, found in (
+    cases: list[tuple[str, dict[str, list[int]]]] = [
         (PATCH, {PATH: [10]}),
         (PATCH.split("@@ -7,5")[0], {PATH: []}),
         (PATCH.replace(PATH, "mm/b.c"), {}),
-    ):
-        scratch = tmp_path / f"scratch-{len(found)}-{len(text)}"
+    ]
+    for number, (text, found) in enumerate(cases):
+        scratch = tmp_path / f"scratch-{number}"
         scratch.mkdir()
         assert lines.not_run(two, "k", text.encode(), scratch) == found
 

@@ -117,7 +117,8 @@ def test_parameters_of_a_test_are_none_of_its_name() -> None:
 
 def test_reader_of_the_map_has_the_names_again(tmp_path: Path) -> None:
     names = ["(boot)", *(f"{file}::test_{n}" for file in ("a/x.py", "a/y.py") for n in range(5))]
-    called = {"a.c": {"some": set(names[1:4] + names[6:7]), "all": set(names), "none": set()}}
+    called: dict[str, dict[str, set[str]]] = {}
+    called["a.c"] = {"some": set(names[1:4] + names[6:7]), "all": set(names), "none": set()}
     update(tmp_path / "map.json", "7.2", series_part(called, "7.2.13", "2026-11-28"))
     text = (tmp_path / "map.json").read_text()
     assert '    "some": "1-3 6"' in text.splitlines() or '    "some": "1-3 6",' in text.splitlines()

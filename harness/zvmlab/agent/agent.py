@@ -69,11 +69,6 @@ class Agent(Worker):
                 " build the image anew"
             )
 
-    @property
-    def channel(self) -> Channel:
-        """Frames to and from it."""
-        return self._channel
-
     def hello(self) -> AgentInfo:
         """Ask the agent what it is; it answers while all workers sleep."""
         return decode_info(self.ask(Request.HELLO, b"", "HELLO"))
@@ -84,12 +79,12 @@ class Agent(Worker):
             number = len(self._workers) + 1
             if number == _LOOKER:
                 raise UsageError(f"the agent has no more than {_LOOKER - 1} workers")
-            self._workers[name] = Worker(self._channel, number, self.timeout)
+            self._workers[name] = Worker(self.channel, number, self.timeout)
         return self._workers[name]
 
     def looker(self, timeout: float) -> Worker:
         """The worker that looks at the guest, whatever all others do; nobody else has it."""
-        return Worker(self._channel, _LOOKER, timeout)
+        return Worker(self.channel, _LOOKER, timeout)
 
     def pack(self, layout: str, *values: int | bytes) -> bytes:
         """struct.pack in the guest's byte order, without padding."""
@@ -137,7 +132,7 @@ class Agent(Worker):
             self.ask(Request.POWER, request, f"power {what.name.lower()}")
         except AgentLost:
             pass  # It was quicker than its reply.
-        self._channel.await_end(patience)
+        self.channel.await_end(patience)
         self.close_connection()
 
     def poweroff(self) -> None:
@@ -150,7 +145,7 @@ class Agent(Worker):
 
     def close_connection(self) -> None:
         """End the connection; the agent waits for another one."""
-        self._channel.close()
+        self.channel.close()
 
 
 __all__ = [

@@ -47,7 +47,8 @@ _DRAIN_CRC = 1
 _NS = 10**9
 
 
-def _limit_ms(seconds: float) -> int:
+def limit_ms(seconds: float) -> int:
+    """A limit as the agent takes it."""
     return max(1, min(LIMIT_MAX_MS, int(seconds * 1000)))
 
 
@@ -98,7 +99,7 @@ class Batch(Operations):
         begun = list(self.noted)
         return self._worker.start(
             Request.BATCH,
-            self.payload(_limit_ms(timeout), stop),
+            self.payload(limit_ms(timeout), stop),
             f"a batch of {len(begun)} operations",
             timeout,
             lambda reader: decode_results(reader, begun, stop),
@@ -125,7 +126,7 @@ class Process:
 
     def wait(self, timeout: float = DEFAULT_SECONDS, kill: bool = False) -> RunResult:
         """Its outcome, once; Timeout if it goes on running (with *kill* it is ended then)."""
-        payload = Writer().u32(self.handle).u32(_limit_ms(timeout)).u8(kill).payload()
+        payload = Writer().u32(self.handle).u32(limit_ms(timeout)).u8(kill).payload()
         what = f"'{' '.join(self.argv)}'"
         result = self._worker.start(
             Request.WAIT, payload, what, timeout, lambda r: decode_outcome(r, self.argv)
@@ -150,7 +151,7 @@ class Worker(Calls[CallResult]):
     """A thread of the agent: executes its requests in order, beside the others."""
 
     def __init__(self, channel: Channel, number: int, timeout: float = DEFAULT_SECONDS) -> None:
-        self._channel = channel
+        self.channel = channel
         self.number = number
         self.timeout = timeout
         self.is_kept = False  # on some CPUs: Agent.keep_on()
@@ -164,8 +165,8 @@ class Worker(Calls[CallResult]):
         decode: Callable[[Reader], T],
     ) -> Pending[T]:
         """Send any request."""
-        number = self._channel.submit(request, payload, self.number, self.timeout)
-        return Pending(self._channel, number, what, seconds, decode)
+        number = self.channel.submit(request, payload, self.number, self.timeout)
+        return Pending(self.channel, number, what, seconds, decode)
 
     def ask(
         self, request: Request, payload: bytes, what: str, seconds: float | None = None
@@ -178,7 +179,7 @@ class Worker(Calls[CallResult]):
         """Execute one operation at once."""
         limit = self.timeout + operation.seconds
         what = operation.what
-        head = Writer().u32(_limit_ms(limit)).u32(0).u16(1).payload()
+        head = Writer().u32(limit_ms(limit)).u32(0).u16(1).payload()
         reply = self.ask(Request.BATCH, head + operation.encoded, what, limit)
         result = decode_results(reply, [operation])
         if result.timed_out:
@@ -210,7 +211,7 @@ class Worker(Calls[CallResult]):
 
         *inherit*: it keeps the files that the agent has open.
         """
-        payload = Writer().u32(_limit_ms(timeout)).payload()
+        payload = Writer().u32(limit_ms(timeout)).payload()
         payload += encode_start(argv, env, stdin, cwd, inherit)
         what = f"'{' '.join(argv)}'"
         return self.start(
@@ -245,7 +246,7 @@ class Worker(Calls[CallResult]):
     ) -> DrainResult:
         """Read at full speed up to any of the limits (0: none) and return figures."""
         payload = Writer().u32(fd).u32(size).u32(sets).u64(reads).u64(max_bytes)
-        payload.u32(_limit_ms(timeout)).u8(_DRAIN_CRC if crc else 0)
+        payload.u32(limit_ms(timeout)).u8(_DRAIN_CRC if crc else 0)
         return decode_drain(self.ask(Request.DRAIN, payload.payload(), "a drain", timeout))
 
     def insmod(

@@ -30,5 +30,5 @@ def not_run(counts: Path, kernel: str, series: bytes, scratch: Path) -> dict[str
     patch.write_bytes(series)
     (scratch / "report").mkdir()
     report = Report(kernels, scratch / "report")
-    counted = report.counted([patch])
-    return {name: [] for name in counted} | (report.not_run([patch]) if counted else {})
+    found: dict[str, list[int]] = {name: [] for name in report.counted([patch])}
+    return found | report.not_run([patch]) if found else found

@@ -33,6 +33,8 @@ class Tried:
     difference: Difference = field(default_factory=Difference)
     warnings: list[str] = field(default_factory=list)
     """Of sparse and W=1."""
+    instructions: list[str] = field(default_factory=list)
+    """Operations that take another number of them."""
     broken: str = ""
     """Why the patched side does not build."""
     doing: str = "building"
@@ -160,6 +162,10 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         ("Changed lines that no test ran", _items(verdict.not_run)),
         ("New warnings of sparse and W=1", _warnings(verdict)),
         ("checkpatch --strict", _items(verdict.checkpatch)),
+        (
+            "Instructions for each operation",
+            _items(f"{one.label}: {line}" for one in verdict.tried for line in one.instructions),
+        ),
         ("What is allowed", _items(verdict.errors)),
         ("Not tried", _items(verdict.not_tried)),
         ("Versions", _items(verdict.versions)),
@@ -300,8 +306,8 @@ def ktap(verdict: Verdict) -> str:
         for at, (test, state) in enumerate(states.items(), 1):
             name = harmless(test, lines=False).replace("#", "_")
             lines.append(f"    {_KTAP[state].format(f'{at} {name}')}")
-        for report in one.difference.reports:
-            lines.append(f"    # {harmless(report.report, lines=False)}")
+        notes = [*(report.report for report in one.difference.reports), *one.instructions]
+        lines += [f"    # {harmless(line, lines=False)}" for line in notes]
         fails = bool(one.difference.failing or one.difference.reports or one.broken)
         label = harmless(one.label, lines=False).replace("#", "_")
         lines += [f"# {harmless(one.broken, lines=False)}"] if one.broken else []

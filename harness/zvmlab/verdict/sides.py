@@ -115,7 +115,7 @@ def targets_of(name: str, progress: Progress) -> list[Target]:
 def counting(targets: Sequence[Target]) -> list[Target]:
     """The configurations that count lines, of trees that have none yet."""
     known = {target.tree for target in targets if target.counts}
-    found = {}
+    found: dict[Path, Target] = {}
     for target in targets:
         if not target.packaged and target.tree not in known:
             place = target.name.removesuffix(target.words)

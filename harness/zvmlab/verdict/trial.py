@@ -27,7 +27,7 @@ from zvmlab.base.version import __version__
 from zvmlab.builder.modulebuild import Build
 from zvmlab.builder.tree_name import COVERAGE_WORD, series_of, tree_name
 from zvmlab.verdict import choice as choices
-from zvmlab.verdict import lines
+from zvmlab.verdict import counted, lines
 from zvmlab.verdict.allow import Allowed, read_allowed
 from zvmlab.verdict.applied import Applied, apply
 from zvmlab.verdict.diffs import ranges
@@ -51,7 +51,7 @@ from zvmlab.verdict.swept import scenarios_for, sweeps
 
 _IDENTITY = "identity"
 _NO_LINES = "lines within functions: no kernel of this trial counts them (--coverage DIR)"
-_NOT_TRIED = ("instructions for each operation: they are not counted",)
+_NO_SCENARIO = "instructions for each operation: no scenario uses the files of the series"
 
 
 class LimitOver(Timeout):
@@ -174,9 +174,8 @@ class _Trial:
         if runner.recalled:
             names = ", ".join(runner.recalled)
             verdict.versions.append(f"results of base known from before (--fresh): {names}")
-        if any(one.difference.compared for one in verdict.tried):
-            verdict.not_tried += _NOT_TRIED
-            verdict.not_tried += [] if plan.coverage is not None else [_NO_LINES]
+        if plan.coverage is None and any(one.difference.compared for one in verdict.tried):
+            verdict.not_tried.append(_NO_LINES)
         verdict.errors = [] if verdict.over else self._allowed.unneeded()
         verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
         self._end(verdict)
@@ -256,6 +255,8 @@ class _Trial:
             self._compare(target, sides, tests, runner, label, one)
         if target.counts and self._plan.coverage is not None:
             self._count(self._plan.coverage, sides, applied, verdict)
+        if not target.debug and not target.counts:
+            self._instructions(sides, applied, runner.folder / f"{label}-counted", one, verdict)
         if self._plan.sweep:
             self._sweep(sides, applied, runner.folder / f"{label}-sweep", one, verdict)
         if target.words not in (":debug", f":{COVERAGE_WORD}"):
@@ -337,6 +338,15 @@ class _Trial:
         """What no test ran: lines of sources that were counted, functions of the others."""
         kept = [line for line in by_function if line.partition(" ")[0] not in self._lines]
         return kept + [line for found in self._lines.values() for line in found]
+
+    def _instructions(
+        self, sides: Sides, applied: Applied, folder: Path, one: Tried, verdict: Verdict
+    ) -> None:
+        one.doing = "counting instructions"
+        names = scenarios_for(applied.changed, one.modules)
+        said = [] if names else [_NO_SCENARIO]
+        one.instructions = counted.compare(sides, names[: counted.MOST_SCENARIOS], folder, said)
+        verdict.not_tried += [line for line in said if line not in verdict.not_tried]
 
     def _sweep(
         self, sides: Sides, applied: Applied, folder: Path, one: Tried, verdict: Verdict

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Instructions that each operation of a scenario takes, on both sides.
+
+The guests count their instructions, so that the same calls take the same number, whatever else the
+machine does.  An operation is a system call of a scenario, and counts with all that it takes until it
+returns.  A process of its own counts one side:
+
+    python3 -m zvmlab.verdict.counted KERNEL OUTPUT SCENARIO…
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zvmlab.agent.counting import CountingWorker
+from zvmlab.base.errors import EXIT_PASS, UsageError, ZvmlabError, exit_code
+from zvmlab.base.json_file import parse
+from zvmlab.base.plain import harmless, shortened
+from zvmlab.base.results import sense
+from zvmlab.base.tree import TREE
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.pool import Pool, numbered
+from zvmlab.scenarios import find, possible
+from zvmlab.scenarios.context import Context, Scenario
+from zvmlab.verdict.runs import call
+from zvmlab.verdict.sides import BASE, PATCHED, Side, Sides
+
+MOST_SCENARIOS = 3
+"""Of those that use a touched file, so many count."""
+CHANGED = 0.02
+"""A difference of a larger share is told."""
+ROUNDS = 5
+_SEED = "seed"
+# A tick of the guest's clock may come in any round; two rounds without one are as good as equal.
+_STEADY = 0.005
+_MOST_BYTES = 16 << 20
+
+Counts = Mapping[str, int]
+"""Instructions by operation."""
+Round = Sequence[tuple[str, int]]
+
+
+def steady(rounds: Sequence[Round]) -> dict[str, int]:
+    """The instructions of each operation, of all its calls, where two rounds are alike.
+
+    Empty if the rounds do not have the same operations.
+    """
+    if len({tuple(what for what, _ in one) for one in rounds}) != 1:
+        return {}
+    found: dict[str, int] = {}
+    unsteady = set()
+    for position, (what, _) in enumerate(rounds[0]):
+        first, second = sorted(one[position][1] for one in rounds)[:2]
+        if second - first > _STEADY * first:
+            unsteady.add(what)
+        found[what] = found.get(what, 0) + first
+    return {what: number for what, number in found.items() if what not in unsteady}
+
+
+def changed(scenario: str, base: Counts, patched: Counts) -> list[str]:
+    """A sentence for each operation that takes another number of instructions."""
+    return [
+        f"{scenario}: {what}: {base[what]} to {patched[what]}"
+        f" ({(patched[what] - base[what]) / base[what]:+.1%})"
+        for what in base
+        if base[what] and abs(patched.get(what, base[what]) - base[what]) > CHANGED * base[what]
+    ]
+
+
+def compare(sides: Sides, names: Sequence[str], folder: Path, not_tried: list[str]) -> list[str]:
+    """Count both sides; the operations that changed.  What was not counted goes to *not_tried*."""
+    base = _side(sides.base, names, folder / BASE)
+    patched = _side(sides.patched, names, folder / PATCHED)
+    found = []
+    for name in names:
+        why = base[name].get("error") or patched[name].get("error")
+        if why:
+            not_tried.append(f"instructions of {name} on {sides.base.kernel}: {why}")
+        else:
+            found += changed(name, base[name]["counts"], patched[name]["counts"])
+    return found
+
+
+def _side(side: Side, names: Sequence[str], folder: Path) -> dict[str, Any]:
+    output = folder / "counts.json"
+    if not output.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        env = {**os.environ, **side.environment, "PYTHONPATH": str(TREE / "harness")}
+        argv = [sys.executable, "-m", __name__, side.kernel, str(output), *names]
+        log = folder / "counting.log"
+        if call(argv, env, log) != EXIT_PASS:
+            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            why = shortened(harmless((said or ["nothing was said"])[-1], lines=False))
+            return {name: {"error": why} for name in names}
+    data: Any = parse(output, str(output), _MOST_BYTES)
+    with sense(output):
+        return {name: dict(data[name]) for name in names}
+
+
+def count(kernel: str, scenarios: Mapping[str, Scenario], folder: Path) -> dict[str, Any]:
+    """The counts of each scenario on a kernel, or why there are none."""
+    found: dict[str, Any] = {}
+    pool = Pool(numbered(folder))
+    try:
+        for name, scenario in scenarios.items():
+            try:
+                rounds = _rounds(pool, scenario, kernel)
+                counts = steady(rounds)
+                found[name] = {"counts": counts}
+                if not counts:
+                    why = "no two runs are alike" if any(rounds) else "it has no calls that count"
+                    found[name] = {"error": why}
+            except ZvmlabError as error:
+                found[name] = {"error": shortened(harmless(str(error), lines=False))}
+    finally:
+        pool.stop()
+    return found
+
+
+def _rounds(pool: Pool, scenario: Scenario, kernel: str) -> list[Round]:
+    guest = pool.get(scenario.config(GuestConfig(kernel=kernel, deterministic=True)))
+    rounds: list[Round] = []
+    try:
+        for _ in range(ROUNDS):
+            noted: list[tuple[str, int]] = []
+            with Context(guest, guest.logs, _SEED) as context:
+                context.worker = CountingWorker(
+                    context.worker, lambda what, taken: noted.append((what, taken))
+                )
+                scenario.run(context)
+            rounds.append(noted)
+    finally:
+        pool.drop(guest)
+    return rounds
+
+
+def main(argv: Sequence[str]) -> int:
+    """The process: 0, or the exit code of what went wrong."""
+
+    def run() -> int:
+        if len(argv) < 3:
+            raise UsageError("KERNEL OUTPUT SCENARIO… are needed")
+        kernel, output, *names = argv
+        wanted = {name: find(name) for name in names}
+        there = possible(wanted, kernel)
+        with tempfile.TemporaryDirectory(prefix="zvmlab-counted-") as folder:
+            found = count(kernel, there, Path(folder))
+        for name in wanted.keys() - there.keys():
+            found[name] = {"error": "the kernel has not the modules that it needs"}
+        scratch = Path(f"{output}.new")
+        scratch.write_text(json.dumps(found), encoding="utf-8")
+        scratch.replace(output)
+        return EXIT_PASS
+
+    return exit_code(run, "counted")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
