@@ -82,6 +82,17 @@ def test_both_sides_are_counted_once(sides: Sides, play: Play, tmp_path: Path) -
     assert ran == ["", str(tmp_path / "a.ko")]
 
 
+def test_scenarios_without_calls(sides: Sides, play: Play, tmp_path: Path) -> None:
+    none: dict[str, dict[str, Any]] = {"a": {"counts": {}}, "b": {"counts": {}}}
+    play({"base": none, "patched": none})
+    left: list[str] = []
+    assert compare(sides, ["a", "b"], tmp_path / "1", left) == []
+    assert left == ["instructions of a, b: no system call of theirs is counted"]
+    some: dict[str, dict[str, Any]] = {**none, "b": {"counts": {"read": 5}}}
+    play({"base": some, "patched": some})
+    assert compare(sides, ["a", "b"], tmp_path / "2", left) == [] and len(left) == 1
+
+
 def test_side_that_cannot_be_counted(sides: Sides, play: Play, tmp_path: Path) -> None:
     play({"base": {"a": {"counts": {"read": 100}}}})
     left: list[str] = []

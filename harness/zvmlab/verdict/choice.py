@@ -3,7 +3,7 @@
 
 `guest/linux_map.json` says which test runs which functions of which file.  Where it does not know a
 file, the tests of the requirements that the file's driver has (guest/linux_files.toml) are taken.
-Tests that show old bugs of the file come first.  Costly tests (tests/costs.toml, and what
+Tests that show old bugs of the file come in addition.  Costly tests (tests/costs.toml, and what
 tests/speeds.toml leaves out) come last, unless no other test runs one of the functions.
 """
 
@@ -119,16 +119,17 @@ def choose(
 ) -> Choice:
     """The tests for what differs between the sides; at most so many.
 
-    *museum*: by file of the tree, the tests that show its old bugs.
+    *museum*: by file of the tree, the tests that show its old bugs, which come in addition.
     """
     if not TESTS.is_dir():
         raise CannotRun(f"{TESTS} is missing; only a clone of zvmlab has the tests of the drivers")
     choice, found = Choice(), _Found(speeds.load(SPEEDS))
+    old_bugs: list[str] = []
     for name in applied.changed:
         diff = applied.diffs.get(name)
         if diff is None or is_document(name):
             continue
-        found.first += museum.get(name, ())
+        old_bugs += museum.get(name, ())
         functions = known.get(name)
         if functions is None:
             by_driver = _by_requirements(name)
@@ -144,8 +145,9 @@ def choose(
             found.add(sorted(found.whole if of_boot else _plain(functions[function])))
         choice.not_run += _not_run(name, touched, functions)
     ranked = found.ranked()
-    choice.tests = ranked if most is None else ranked[:most]
-    choice.left = len(ranked) - len(choice.tests)
+    best = ranked if most is None else ranked[:most]
+    choice.tests = list(dict.fromkeys([*old_bugs, *best]))
+    choice.left = len(set(ranked) - set(choice.tests))
     return choice
 
 
@@ -156,8 +158,6 @@ class _Found:
         self._rules = rules
         self._costs = costs.load(rules.costs) if rules.costs is not None else {}
         self._groups: list[Sequence[str]] = []
-        self.first: list[str] = []
-        """Of the museum."""
         self.whole: Counter[str] = Counter()
         """Functions of the touched files that a test runs."""
 
@@ -176,7 +176,7 @@ class _Found:
             return (cost > COSTLY, *used, turns[test], cost, test)
 
         of_each = [min(group, key=rank) for group in self._groups if group]
-        return list(dict.fromkeys([*self.first, *of_each, *sorted(touching, key=rank)]))
+        return list(dict.fromkeys([*of_each, *sorted(touching, key=rank)]))
 
     def _cost(self, test: str) -> float:
         file, _, function = test.removeprefix("tests/").partition("::")
