@@ -97,8 +97,10 @@ def test_watch_shows_totals_of_groups(lab: Lab) -> None:
     watch.signal(signal.SIGTERM)
     (row,) = rows_of(watch)
     assert (row["group"], row["region"], row["area"], row["sectors"]) == ("mine", 0, None, 128)
-    assert (row["writes"], row["write_sectors"]) == (12, 96) == tuple(
-        sum(area[number] for area in areas) for number in (5, 7)
+    assert (
+        (row["writes"], row["write_sectors"])
+        == (12, 96)
+        == tuple(sum(area[number] for area in areas) for number in (5, 7))
     )
     seconds = row["interval_ns"] / 1e9
     assert row["ios_per_s"] == pytest.approx(12 / seconds, rel=1e-6)

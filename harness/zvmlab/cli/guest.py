@@ -67,7 +67,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run --module monreader --cp class=G -- dmesg\n"
         "  zvmlab run --module dm-mod -- dmmon list\n"
         "  zvmlab run --workload examples/busy-day.json -- monread --html /out/report.html\n"
-        "  zvmlab run --guest ALICE -- iucvconn BOB lnxhvc0",
+        "  zvmlab run --guest ALICE -- cat /proc/sysinfo",
     )
     _more_options(run)
     guest_workload_options(run)

@@ -41,7 +41,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab up examples/three-guests.toml\n"
         "and meanwhile, in another terminal:\n"
         "  zvmlab list\n"
-        "  zvmlab run --guest ALICE -- iucvconn BOB lnxhvc0\n"
+        "  zvmlab run --guest ALICE -- cat /proc/sysinfo\n"
         "  zvmlab shell --guest BOB\n"
         "  zvmlab cp --guest BOB 'QUERY NAMES'\n"
         "  zvmlab trace --guest ALICE --call 'iucv.*'",
