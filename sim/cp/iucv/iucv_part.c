@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "iucv_private.h"
+#include "table.h"
 #include "zvmlab/state.h"
 
 #define NO_USER 0xffff
@@ -665,7 +666,7 @@ static void iucv_fini_system(struct cp_system *system)
 	forget(iucv);
 	for (unsigned int i = 0; i < iucv->users; i++)
 		iucv_user_free(iucv->user[i]);
-	free(iucv->message);
+	table_free(iucv->message, iucv->messages, sizeof(*iucv->message));
 	free(iucv);
 	system->iucv = NULL;
 }
@@ -682,7 +683,7 @@ static int iucv_init_system(struct cp_system *system, char *err, size_t errlen)
 	}
 	iucv = calloc(1, sizeof(*iucv));
 	if (iucv)
-		iucv->message = calloc(messages, sizeof(*iucv->message));
+		iucv->message = table_new(messages, sizeof(*iucv->message));
 	if (!iucv || !iucv->message) {
 		snprintf(err, errlen, "not enough memory for %u IUCV messages", messages);
 		free(iucv);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "spool_private.h"
+#include "table.h"
 #include "zvmlab/state.h"
 
 static void class_state(struct state *state, char *c, bool reader)
@@ -212,7 +213,9 @@ static bool files_valid(const struct cp_system *system)
 
 static void clear_files(struct spool *spool)
 {
-	memset(spool->file, 0, SPOOL_MAX_FILES * sizeof(*spool->file));
+	for (unsigned int i = 0; i < SPOOL_MAX_FILES; i++)
+		if (spool->file[i].used)
+			spool->file[i] = (struct spool_file){ .used = false };
 	spool->lines = 0;
 	spool_pages_init(spool);
 }
@@ -272,7 +275,7 @@ static void empty(struct spool *spool)
 
 static void free_files(struct spool *spool)
 {
-	free(spool->page);
+	table_free(spool->page, SPOOL_PAGES, sizeof(*spool->page));
 	free(spool->next);
 	free(spool->file);
 	free(spool->line);
@@ -299,7 +302,7 @@ static int spool_init_system(struct cp_system *system, char *err, size_t errlen)
 
 static bool allocate(struct spool *spool)
 {
-	spool->page = calloc(SPOOL_PAGES, sizeof(*spool->page));
+	spool->page = table_new(SPOOL_PAGES, sizeof(*spool->page));
 	spool->next = calloc(SPOOL_PAGES, sizeof(*spool->next));
 	spool->file = calloc(SPOOL_MAX_FILES, sizeof(*spool->file));
 	spool->line = calloc(SPOOL_MAX_FILES, sizeof(*spool->line));

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers in texts, random numbers, the hash. */
+#define _GNU_SOURCE /* mincore */
 #include "unit_test.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "hash.h"
 #include "number.h"
 #include "random.h"
+#include "table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -207,4 +212,44 @@ TEST(sizes)
 	     "18446744073709551616", "18014398509481984K", NULL }; *word; word++)
 		ck_assert_msg(!number_parse_size(*word, &bytes) && bytes == 7, "%s", *word);
 	ck_assert(number_parse_size("18446744073709551615", &bytes) && bytes == UINT64_MAX);
+}
+
+/* Pages of @table, of @size bytes, that are in memory. */
+static size_t resident(void *table, size_t size)
+{
+	const size_t pages = size / (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *in = calloc(pages, 1);
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_int_eq(mincore(table, size, in), 0);
+	for (size_t i = 0; i < pages; i++)
+		count += in[i] & 1;
+	free(in);
+	return count;
+}
+
+/* Also one that comes after another of that size, whose memory it may get. */
+TEST(table_takes_memory_where_it_is_used)
+{
+	const size_t count = 4096, size = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (int round = 0; round < 3; round++) {
+		uint8_t *table = table_new(count, size);
+
+		ck_assert_ptr_nonnull(table);
+		ck_assert_uint_eq(resident(table, count * size), 0);
+		for (size_t i = 0; i < 10; i++) {
+			ck_assert_uint_eq(table[i * size], 0);
+			table[i * size] = 0xff;
+		}
+		ck_assert_uint_eq(resident(table, count * size), 10);
+		table_free(table, count, size);
+	}
+	table_free(NULL, count, size);
+}
+
+TEST(table_that_is_too_large)
+{
+	ck_assert_ptr_null(table_new(SIZE_MAX / 4096, 4096));
 }
