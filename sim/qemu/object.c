@@ -83,7 +83,7 @@ static void state_changed(void *opaque, bool running, RunState state)
 
 	s->port.calls->running(&s->port, running);
 	if (!running) {
-		s->pass_ns = 0;
+		s->pass_until = 0;
 		zvmlab_state_settle();
 	}
 	if (running && !s->ipled) {

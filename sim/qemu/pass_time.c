@@ -3,10 +3,10 @@
  * Passing time that nobody uses: while all CPUs wait, the guest's clocks jump to the next
  * moment at which a timer is due, instead of the host's clock being waited for.
  *
- * The property "pass" is set by qom-set to how many nanoseconds may be jumped over in all
- * from now on, and tells how many of them are left; none when the machine has stopped.  Whoever
- * sets it knows that nothing is to come from outside meanwhile: what then happens to the guest is
- * what would happen later.
+ * The property "pass" is set by qom-set to how many nanoseconds of the guest's clock this goes on,
+ * and tells how many of them are left; none when the machine has stopped.  Whoever sets it knows
+ * that nothing is to come from outside meanwhile: what then happens to the guest is what would
+ * happen later.
  */
 #include "qemu/osdep.h"
 #include "port.h"
@@ -15,8 +15,13 @@
 #include "qapi/visitor.h"
 #include "qemu/main-loop.h"
 
-/* A CPU that has been woken needs some time to find out why. */
-#define LOOK_AGAIN_NS 30000
+/* A CPU that has been woken needs some time to find out why; each look takes some from it. */
+#define LOOK_AGAIN_NS 100000
+
+static int64_t guest_ns(void)
+{
+	return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
 
 static void advance(int64_t ns)
 {
@@ -29,25 +34,27 @@ static void advance(int64_t ns)
 static void look(void *opaque)
 {
 	ZvmlabCp *s = opaque;
+	const int64_t left = s->pass_until - guest_ns();
 	int64_t due;
 
-	if (s->pass_ns > 0 && all_cpu_threads_idle()) {
+	if (left > 0 && all_cpu_threads_idle()) {
 		due = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
 		/* Without a timer nothing will happen at any time. */
-		if (due < 0 || due > s->pass_ns)
-			due = s->pass_ns;
-		s->pass_ns -= due;
+		if (due < 0 || due > left)
+			due = left;
 		if (due > 0)
 			advance(due);
 	}
-	if (s->pass_ns > 0)
+	if (s->pass_until > guest_ns())
 		timer_mod_ns(s->pass_timer,
 			     qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + LOOK_AGAIN_NS);
 }
 
 static void get_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
 {
-	visit_type_int(v, name, &ZVMLAB_CP(obj)->pass_ns, errp);
+	int64_t left = MAX(0, ZVMLAB_CP(obj)->pass_until - guest_ns());
+
+	visit_type_int(v, name, &left, errp);
 }
 
 static void set_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
@@ -67,7 +74,7 @@ static void set_pass(Object *obj, Visitor *v, const char *name, void *opaque, Er
 					    : "is not complete");
 		return;
 	}
-	s->pass_ns = runstate_is_running() ? ns : 0;
+	s->pass_until = runstate_is_running() ? guest_ns() + MIN(ns, INT64_MAX / 2) : 0;
 	if (!s->pass_timer)
 		s->pass_timer = timer_new_ns(QEMU_CLOCK_REALTIME, look, s);
 	look(s);

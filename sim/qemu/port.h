@@ -31,7 +31,7 @@ struct ZvmlabCp {
 	bool lockstep;		/* the machine stops at each event that a client is told */
 	bool holding;		/* … and is about to */
 	QEMUBH *hold;
-	int64_t pass_ns;	/* what may still be jumped over of the time that CPUs wait */
+	int64_t pass_until;	/* so long time that all CPUs wait is jumped over */
 	QEMUTimer *pass_timer;	/* looks whether they do; NULL: nothing was ever to be */
 
 	bool mapped;		/* storage is mapped from a checkpoint's file, … */
