@@ -65,10 +65,10 @@ def _benchmarks() -> Pairs:
         Benchmark("put-back", "a guest put back, CPU time of the emulator", "ms"),
         Benchmark("put-back-ratio", "put back ÷ restored start", "ratio", Budget(1 / 5, True)),
         Benchmark("warm", "an empty test with a warm guest, CPU time", "ms"),
-        Benchmark("warm-ratio", "empty test ÷ restored start", "ratio", Budget(1 / 4, True)),
+        Benchmark("warm-ratio", "empty test ÷ restored start", "ratio", Budget(1 / 10, True)),
         Benchmark("control", "a control request, elapsed time", "ms"),
         Benchmark("agent", "a request to the agent, elapsed time", "ms"),
-        Benchmark("agent-ratio", "agent ÷ control request", "ratio", Budget(12, True)),
+        Benchmark("agent-ratio", "agent ÷ control request", "ratio", Budget(8, True)),
     )
 
 
