@@ -6,7 +6,7 @@
 #ifndef PROTO_H
 #define PROTO_H
 
-#define PROTO_VERSION 1
+#define PROTO_VERSION 2
 
 /** Length, id, type, worker or status: four integers in front of every payload. */
 #define FRAME_HEADER 12u

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* SETTLE: wait a moment, then tell what still runs, and what the kernel has had and logged. */
+/*
+ * SETTLE: wait a moment, then tell what still runs, what the kernel has had and logged, and whether
+ * its devices and modules are the same as before.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,8 +22,8 @@
  */
 static struct {
 	pthread_mutex_t lock;
-	int loadavg, tainted;
-} files = { .lock = PTHREAD_MUTEX_INITIALIZER, .loadavg = -1, .tainted = -1 };
+	int loadavg, tainted, uevents;
+} files = { .lock = PTHREAD_MUTEX_INITIALIZER, .loadavg = -1, .tainted = -1, .uevents = -1 };
 
 /* Return: 0 or errno. */
 static int read_again(int *fd, const char *path, char text[TEXT_MAX + 1])
@@ -72,6 +75,16 @@ static int tainted(uint64_t *taints)
 	return error;
 }
 
+/* So many uevents were there since the start; 0 if nobody can tell. */
+static uint64_t uevents(void)
+{
+	char text[TEXT_MAX + 1];
+
+	if (read_again(&files.uevents, "/sys/kernel/uevent_seqnum", text))
+		return 0;
+	return strtoull(text, NULL, 10);
+}
+
 enum status handle_settle(struct agent *agent, struct worker *worker, struct rd *in,
 			  struct wr *out)
 {
@@ -81,8 +94,6 @@ enum status handle_settle(struct agent *agent, struct worker *worker, struct rd 
 	uint32_t count = 0;
 	int error;
 
-	(void)agent;
-	(void)worker;
 	if (!rd_done(in) || ns > LIMIT_MAX_MS * (uint64_t)(SECOND_NS / 1000))
 		return refuse(out, ST_MALFORMED,
 			      "SETTLE needs a time of an hour at most and the number of a record");
@@ -94,6 +105,8 @@ enum status handle_settle(struct agent *agent, struct worker *worker, struct rd 
 	wr_u32(out, (uint32_t)error);
 	wr_u32(out, count);
 	wr_u64(out, taints);
+	wr_u32(out, workers_busy(agent) & ~(1u << (worker - agent->workers)));
+	wr_u64(out, uevents());
 	klog_from(from, out);
 	return ST_OK;
 }

@@ -19,6 +19,7 @@ static json_t *take_over(struct ctl_call *call, struct ctl_peer *peer,
 
 	peer->owner = call->client->id;
 	peer->persistent = ctl_bool_or(call->args, "persistent", false);
+	peer->stream = ctl_bool_or(call->args, "stream", false);
 	memcpy(peer->classes, classes, sizeof(peer->classes));
 	peer->kept = json_array();
 	peer->lost = 0;
@@ -169,11 +170,23 @@ static struct ctl_held *give_areas(struct ctl_call *call, struct ctl_peer *peer,
 	return held;
 }
 
+/* What the path takes from here until its message limit is reached. */
+static json_t *room_of(const struct ctl_peer *peer, enum iucv_function function,
+		       const struct iucv_result *result, const struct iucv_parm *parm)
+{
+	struct iucv_path_info info;
+
+	if (function != IUCV_SEND || result->cc != 0 || result->pgm != 0 ||
+	    !iucv_path_info(peer->user, parm->path, &info) || info.sent > info.msglim_send)
+		return NULL;
+	return json_integer(info.msglim_send - info.sent);
+}
+
 static json_t *result_json(const struct iucv_result *result, const struct iucv_parm *parm,
-			   json_t *data)
+			   json_t *room, json_t *data)
 {
 	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:o, s:o*}",
+			 "s:o, s:o*, s:o*}",
 			 "cc", result->cc, "code", result->code, "pgm", result->pgm, "path",
 			 parm->path, "flags", parm->flags, "msglim", parm->msglim, "msgid",
 			 (json_int_t)parm->msgid, "trgcls", (json_int_t)parm->trgcls, "srccls",
@@ -181,7 +194,8 @@ static json_t *result_json(const struct iucv_result *result, const struct iucv_p
 			 (json_int_t)parm->residual, "audit", (json_int_t)parm->audit, "length",
 			 (json_int_t)parm->buffer.len, "answer-length",
 			 (json_int_t)parm->answer.len, "rmmsg",
-			 ctl_json_data(parm->rmmsg, sizeof(parm->rmmsg)), "data", data);
+			 ctl_json_data(parm->rmmsg, sizeof(parm->rmmsg)), "room", room, "data",
+			 data);
 }
 
 /* Data that a function has brought. */
@@ -221,7 +235,7 @@ json_t *ctl_peer_call(struct ctl_call *call)
 	result = iucv_call(call->cp, peer->user, function, &parm);
 	data = brought(peer, function, &result, &parm, held);
 	ctl_settle(&peer->held, function, &parm, &result, held);
-	return result_json(&result, &parm, data);
+	return result_json(&result, &parm, room_of(peer, function, &result, &parm), data);
 }
 
 json_t *ctl_query_users(struct ctl_call *call)

@@ -260,6 +260,7 @@ json_t *ctl_query_schema(struct ctl_call *call);
 json_t *ctl_query_cp(struct ctl_call *call);
 json_t *ctl_cp_command(struct ctl_call *call);
 json_t *ctl_query_buffers(struct ctl_call *call);
+json_t *ctl_query_digests(struct ctl_call *call);
 json_t *ctl_storage_read(struct ctl_call *call);
 json_t *ctl_kasan_watch(struct ctl_call *call);
 json_t *ctl_state_save(struct ctl_call *call);

@@ -72,7 +72,7 @@ MEMBERS(iucv_data) = {
 	INT("msgtag", 0, U32, "IPMSGTAG."), INT("audit", 0, U32, "IPAUDIT."),
 	DATA("rmmsg", 0, 8, 8, "IPRMMSG, with flag X'80'."), INT("length", 0, U32, "IPBFLN1F."),
 	INT("answer-length", 0, U32, "IPBFLN2F: longest reply; complete: unused of it."),
-	DATA("data", OPT, 0, CTL_MAX_DATA, "Complete: the reply."), END,
+	DATA("data", OPT, 0, CTL_MAX_DATA, "Complete: the reply; of a stream: the message."), END,
 };
 MEMBERS(dropped_data) = {
 	INT("client", 0, U63, "Number of the connection."), STRING("reason", 0, U32, "Why."), END,

@@ -48,21 +48,60 @@ static void keep_event(struct ctl_peer *peer, json_t *data)
 	json_array_append_new(peer->kept, data);
 }
 
+static bool is_completion(const struct iucv_event *event)
+{
+	return event->type == IUCV_MSG_COMPLETE || event->type == IUCV_PRIO_COMPLETE;
+}
+
+/*
+ * The data of a message that has come, as RECEIVE gives it.  NULL: the client has to receive it,
+ * as one that is behind has, so that the message limit slows the sender down.
+ */
+static json_t *received(struct cp *cp, struct ctl_peer *peer, const struct iucv_event *event)
+{
+	struct iucv_parm parm = {
+		.path = event->path, .flags = IPFGMID | IPFGPID | IPFGMCL, .msgid = event->msgid,
+		.trgcls = event->trgcls,
+	};
+	struct iucv_result result;
+	struct ctl_held *held;
+	json_t *data = NULL;
+
+	if ((event->type != IUCV_MSG_PENDING && event->type != IUCV_PRIO_PENDING) ||
+	    event->flags & IPRMDATA || event->length > CTL_MAX_DATA)
+		return NULL;
+	held = ctl_hold(&peer->held, parm.path, event->length, 0);
+	if (!held)
+		return NULL;
+	ctl_held_areas(held, &parm);
+	result = iucv_call(cp, peer->user, IUCV_RECEIVE, &parm);
+	if (result.cc == 0 && result.pgm == 0)
+		data = ctl_json_data(held->bytes, parm.received);
+	ctl_settle(&peer->held, IUCV_RECEIVE, &parm, &result, held);
+	return data;
+}
+
 static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 		     const struct iucv_event *event)
 {
 	struct ctl_peer *peer = opaque;
 	struct ctl_client *owner = owner_of(peer->ctl, peer);
 	struct ctl_held *held = NULL;
-	json_t *data;
+	json_t *data, *bytes;
 
-	(void)cp;
 	assert(user == peer->user);
-	if (event->type == IUCV_MSG_COMPLETE || event->type == IUCV_PRIO_COMPLETE)
+	if (is_completion(event))
 		held = ctl_take_answer(&peer->held, event->answer);
-	data = event_json(peer, event,
-			  ctl_reply(held, event->flags, event->audit, event->answer_length));
+	bytes = ctl_reply(held, event->flags, event->audit, event->answer_length);
+	/* The answer to SEND has told a stream for how many more there is room. */
+	if (peer->stream && held && held->answer_len == 0 && event->audit == 0) {
+		free(held);
+		return;
+	}
 	free(held);
+	if (peer->stream && owner && !owner->dropped && owner->out.len < CTL_OUT_PAUSE)
+		bytes = bytes ? bytes : received(cp, peer, event);
+	data = event_json(peer, event, bytes);
 	if (owner)
 		ctl_notify(peer->ctl, owner, "iucv-event", data);
 	else

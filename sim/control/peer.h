@@ -14,6 +14,7 @@ struct ctl_peer {
 	uint64_t owner;		/* client, 0: none at present */
 	char classes[CP_CLASSES + 1];
 	bool persistent;
+	bool stream;		/* its events have the data */
 	struct ctl_held_list held;
 	json_t *kept;		/* events that came without an owner */
 	uint64_t lost;		/* of those, discarded */

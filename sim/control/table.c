@@ -81,7 +81,8 @@ MEMBERS(create_args) = {
 	OF_INPUT("name", 0, logon, user, "User ID, or a service with its * in front."),
 	OF_INPUT("max-paths", OPT, logon, paths, "Default 64."),
 	BOOL("persistent", OPT, "Stays when the connection ends; default false."),
-	STRING("classes", OPT, 1, CP_CLASSES, "Privilege classes; default G."), END,
+	STRING("classes", OPT, 1, CP_CLASSES, "Privilege classes; default G."),
+	BOOL("stream", OPT, "Events have the data of messages; default false."), END,
 };
 MEMBERS(create_returns) = {
 	NAME("name", 0, "User ID, in upper case."),
@@ -120,6 +121,7 @@ MEMBERS(call_returns) = {
 	INT("msgtag", 0, U32, "IPMSGTAG."), INT("residual", 0, U32, "Bytes that did not fit."),
 	INT("audit", 0, U32, "IPAUDIT."), INT("length", 0, U32, "IPBFLN1F."),
 	INT("answer-length", 0, U32, "IPBFLN2F."), DATA("rmmsg", 0, 8, 8, "IPRMMSG."),
+	INT("room", OPT, 0, IUCV_MAX_MSGLIM, "SEND: what the path takes until its message limit."),
 	DATA("data", OPT, 0, CTL_MAX_DATA, "What RECEIVE received, TEST COMPLETION's reply."), END,
 };
 MEMBERS(user) = {
@@ -153,6 +155,17 @@ MEMBERS(declared) = {
 };
 MEMBERS(buffers_returns) = {
 	LIST("buffers", 0, declared, 0, CP_MAX_CPUS, "Of CPUs that have declared one."), END,
+};
+
+#define DIGEST(n, d) STRING(n, 0, 16, 16, d)
+MEMBERS(digests_returns) = {
+	DIGEST("users", "User IDs and services."), DIGEST("faults", "Fault rules, with what they counted."),
+	DIGEST("segments", "Which there are, and who has loaded them."),
+	DIGEST("pages", "Pages that are out, and who waits for them."),
+	DIGEST("appldata", "Buffers declared with DIAGNOSE X'DC'."),
+	DIGEST("monitor-sample", "MONITOR SAMPLE settings."),
+	DIGEST("monitor-event", "MONITOR EVENT settings."),
+	DIGEST("monitor-users", "Connected users."), END,
 };
 
 MEMBERS(arm_args) = {
@@ -598,6 +611,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "query-paths", "Paths of a user.", paths_args, paths_returns, ctl_query_paths },
 	{ "query-buffers", "Interruption buffers of the guest's CPUs.", NULL, buffers_returns,
 	  ctl_query_buffers },
+	{ "query-digests", "Equal to an earlier answer as long as nothing is left behind.", NULL,
+	  digests_returns, ctl_query_digests },
 	{ "fault-arm", "Arm a fault rule.", arm_args, arm_returns, ctl_fault_arm },
 	{ "fault-disarm", "Disarm one rule or all.", disarm_args, disarm_returns,
 	  ctl_fault_disarm },

@@ -4,7 +4,7 @@
 
 FAKE_MODE: "refuse" ends at once with a message, "deaf" opens no socket,
 "silent" runs a guest that never says anything, "leave" closes its sockets instead of an
-answer to query-monitor and ends a moment later, "panic" and "warn" let its kernel
+answer to query-version and ends a moment later, "panic" and "warn" let its kernel
 report a crash, "exit" powers off, "term" ends as QEMU does after SIGTERM, "wait" enters a disabled wait, "die" is killed.
 The same happens when the operator says PANIC, WARN, EXIT, WAIT or DIE.  FAKE_PIDFILE
 receives the process id.
@@ -82,7 +82,7 @@ def answer(request: dict[str, Any], mode: str, console: str, monitor: socket.soc
     """The answer to a command."""
     if request["execute"] == "cont":
         started(mode, console, monitor)
-    if request["execute"] == "query-monitor" and mode == "leave":
+    if request["execute"] == "query-version" and mode == "leave":
         os.closerange(3, 100)
         time.sleep(0.3)
         os._exit(0)  # nothing that is closed already is closed once more

@@ -21,7 +21,7 @@ class SocketStream:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
 
-    def send(self, data: bytes, timeout: float) -> None:
+    def send(self, data: bytes, timeout: float, answered: bool = False) -> None:
         self._sock.settimeout(timeout)
         try:
             self._sock.sendall(data)

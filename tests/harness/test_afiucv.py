@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import pytest
@@ -99,13 +99,18 @@ class Two:
         return data
 
     def wait(
-        self, kind: EventType | Iterable[EventType], timeout: float, path: int | None = None
+        self,
+        kind: EventType | Iterable[EventType],
+        timeout: float,
+        path: int | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> IucvEvent:
         wanted = (kind,) if isinstance(kind, EventType) else tuple(kind)
         for found in self.events:
             if found.type in wanted and path in (None, found.path):
                 self.events.remove(found)
                 return found
+        check()
         raise Timeout(f"nothing within {timeout:g} s")
 
 

@@ -29,7 +29,7 @@ class Wire:
         self._inside = {"send": 0, "recv": 0}
         self._count = threading.Lock()
 
-    def send(self, data: bytes, timeout: float) -> None:
+    def send(self, data: bytes, timeout: float, answered: bool = False) -> None:
         self._enter("send")
         for byte in (data[:5], data[5:]):
             self.sent.put(byte)
@@ -211,7 +211,7 @@ def test_request_that_had_to_wait_too_long_to_be_sent_keeps_no_worker_busy() -> 
     wire = Wire()
     held, go_on = threading.Event(), threading.Event()
 
-    def send(data: bytes, timeout: float) -> None:
+    def send(data: bytes, timeout: float, answered: bool) -> None:
         held.set()
         assert go_on.wait(SECONDS)
 

@@ -40,7 +40,7 @@ class Liar:
         self._status = status
         self._ready: list[bytes] = []
 
-    def send(self, data: bytes, timeout: float) -> None:
+    def send(self, data: bytes, timeout: float, answered: bool = False) -> None:
         _, number, kind, _ = HEADER.unpack(data[: HEADER.size])
         if self._replies:
             payload = self._replies.pop(0)

@@ -321,6 +321,30 @@ def test_settle_sleeps_and_says_what_runs_and_was_logged(agent: Agent) -> None:
     assert numbers == list(range(position, found.position))
     assert (found.lost, found.more) == (0, False)
     assert found.taints == int(Path("/proc/sys/kernel/tainted").read_text())
+    assert found.busy == 0
+
+
+def test_settle_says_who_is_busy_and_whether_devices_have_come_or_gone(agent: Agent) -> None:
+    """Not the worker that looks itself."""
+    _needs_the_log()
+    uevents = Path("/sys/kernel/uevent_seqnum")
+
+    def number() -> int:
+        return int(uevents.read_text()) if uevents.exists() else 0
+
+    workers = [agent.worker(name) for name in ("first", "second", "third")][::2]
+    begun = []
+    for worker in workers:
+        batch = worker.batch()
+        batch.sleep(SECONDS)
+        begun.append(batch.start(2 * SECONDS))
+    before = number()
+    found = agent.looker(SECONDS).settle(0, agent.log_position())
+    assert before <= found.uevents <= number()
+    assert found.busy == 1 << workers[0].number | 1 << workers[1].number
+    for worker, pending in zip(workers, begun):
+        assert worker.interrupt()
+        assert pending.result()[0].errno == errno.EINTR
 
 
 def test_settle_sleeps_an_hour_at_most(agent: Agent) -> None:

@@ -284,6 +284,70 @@ def test_many_threads(control: Control) -> None:
     assert not failures
 
 
+def _digests(control: Control) -> dict[str, str]:
+    return dict(control.execute("query-digests"))
+
+
+def _reader(control: Control) -> Peer:
+    peer = Peer(control, "READER")
+    user = bytes([1, 0xC0] + 6 * [255]) + "MONDCSS ".encode("cp037")
+    peer.connect("*MONITOR", user, msglim=4, flags=Flag.RMDATA)
+    return peer
+
+
+@pytest.mark.parametrize(
+    ("do", "undo", "changed"),
+    [
+        (lambda c: Peer(c, "BOB"), lambda c: c.execute("peer-destroy", peer="BOB"), {"users"}),
+        (
+            lambda c: c.execute("fault-arm", point="interrupt", kind="drop"),
+            lambda c: c.execute("fault-disarm"),
+            {"faults"},
+        ),
+        (
+            lambda c: c.cp("MONITOR SAMPLE ENABLE PROCESSOR"),
+            lambda c: c.cp("MONITOR SAMPLE DISABLE ALL"),
+            {"monitor-sample"},
+        ),
+        (
+            lambda c: c.cp("MONITOR EVENT ENABLE PROCESSOR"),
+            lambda c: c.cp("MONITOR EVENT DISABLE ALL"),
+            {"monitor-event"},
+        ),
+        (
+            _reader,
+            lambda c: c.execute("peer-destroy", peer="READER"),
+            {"users", "segments", "monitor-users"},
+        ),
+    ],
+    ids=["users", "faults", "sample", "event", "monitor-users"],
+)
+def test_digest_says_what_was_left_behind(
+    control: Control, do: Any, undo: Any, changed: set[str]
+) -> None:
+    control.execute("monitor-manual", manual=True)
+    before = _digests(control)
+    do(control)
+    now = _digests(control)
+    assert {name for name in before if before[name] != now[name]} == changed
+    undo(control)
+    assert _digests(control) == before
+
+
+def test_users_may_come_back_in_another_order(control: Control) -> None:
+    alice = Peer(control, "ALICE")
+    Peer(control, "BOB")
+    before = _digests(control)
+    alice.close()
+    assert _digests(control)["users"] != before["users"]
+    Peer(control, "ALICE")
+    assert [user["name"] for user in control.execute("query-users")["users"]][-2:] == [
+        "BOB",
+        "ALICE",
+    ]
+    assert _digests(control) == before
+
+
 def test_large_data_both_ways(control: Control) -> None:
     data = os.urandom(1 << 20)
     control.execute("segment-write", name="DATA", offset=0, data=data)

@@ -16,7 +16,7 @@ WARNING = "WARNING: CPU: 0 PID: 77 at x.c:1"
 def settled(*texts: str, first: int = 0, lost: int = 0, taints: int = 0) -> Settled:
     """These lines, from number *first* on."""
     lines = [LogLine(number, 4, 1.5, text) for number, text in enumerate(texts, first)]
-    return Settled(0, taints, first + len(lines), lost, False, lines)
+    return Settled(0, taints, 0, 0, first + len(lines), lost, False, lines)
 
 
 def test_the_first_line_of_each_kind_counts_once() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from zvmlab.agent.results import AgentInfo
+from zvmlab.agent.results import AgentInfo, Settled
 from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout, UsageError, ZvmlabError
 from zvmlab.guest import kernelcheck, pool as pool_module
 from zvmlab.guest.config import GuestConfig
@@ -24,9 +24,15 @@ OTHER = GuestConfig(kernel="debug", driver="zvmlab")
 THIRD = GuestConfig(kernel="debug", cpus=2)
 LOG = "console.log"
 INFO = AgentInfo(1, "big", True, 75, 4096, 1, 1, 0, "6.1", "s390x")
-SEGMENT: dict[str, Any] = {
-    **{"name": "MONDCSS", "class": "R", "users": 0, "loaded": False, "exclusive": False},
-    "fileid": 1,
+DIGESTS = {
+    "users": "user IDs",
+    "faults": "faults",
+    "segments": "segments",
+    "pages": "pages",
+    "appldata": "application data",
+    "monitor-sample": "monitor sample",
+    "monitor-event": "monitor event",
+    "monitor-users": "monitor users",
 }
 
 
@@ -41,13 +47,9 @@ class Guest:
         self.logs = logs
         self.stage = Stage.MADE
         self.done: list[str] = []
-        self.modules = b"af_iucv 1 0 - Live 0x0\n"
+        self.loaded = b"af_iucv 1 0 - Live 0x0\n"
         self.busy = 0
-        self.left: dict[str, Any] = {
-            **{"users": [], "rules": [], "buffers": [], "segments": [dict(SEGMENT)]},
-            **{"pages": [], "faults": [], "handshakes": [{"cpu": 0}]},
-            "sample": {"users": 0},
-        }
+        self.left = dict.fromkeys(DIGESTS, "cbf29ce484222325")
         self.crash: ZvmlabError | None = None
         self.late: ZvmlabError | None = None
         self.console = SimpleNamespace(crash=None)
@@ -76,8 +78,12 @@ class Guest:
         self.done.append("settle")
         self.check()
 
-    def settle_again(self) -> None:
+    def settle_again(self) -> Settled | None:
         self.settle()
+        return Settled(0, 0, self.busy, 0, 0, 0, False, []) if self.can_answer else None
+
+    def modules(self, _found: Settled | None) -> list[bytes]:
+        return sorted(line.split()[0] for line in self.loaded.splitlines())
 
     def end(self) -> None:
         self.done.append("end")
@@ -93,7 +99,7 @@ class Guest:
 
     def put_back(self) -> None:
         self.done.append("put back")
-        self.modules, self.busy = b"af_iucv 1 0 - Live 0x0\n", 0
+        self.loaded, self.busy = b"af_iucv 1 0 - Live 0x0\n", 0
 
     def mark(self) -> None:
         self.done.append("mark")
@@ -110,14 +116,14 @@ class Guest:
 
     def read_file(self, path: str) -> bytes:
         if path == "/proc/modules":
-            return self.modules
+            return self.loaded
         if path not in self.files:
             raise OSError(errno.ENOENT, "no such file", path)
         return self.files[path].encode()
 
     def execute(self, command: str) -> Any:
-        parts = {"sample": self.left["sample"], "event": {}, "users": []}
-        return {"query-monitor": parts}.get(command, self.left)
+        assert command == "query-digests"
+        return dict(self.left)
 
 
 @pytest.fixture
@@ -186,22 +192,12 @@ def test_a_clean_guest_is_used_again(pool: Pool) -> None:
 @pytest.mark.parametrize(
     "leave",
     [
-        _leave("modules", b"monreader 1 0 - Live 0x0\naf_iucv 1 0 - Live 0x0\n"),
-        _leave("modules", b""),
+        _leave("loaded", b"monreader 1 0 - Live 0x0\naf_iucv 1 0 - Live 0x0\n"),
+        _leave("loaded", b""),
         _leave("busy", 1 << 3),
-        _leave_in_cp("users", [{"name": "SERVER"}]),
-        _leave_in_cp("rules", [{"point": "iucv.query", "kind": "cc"}]),
-        _leave_in_cp("buffers", [{"product": "LNXAPPL"}]),
-        _leave_in_cp("segments", [SEGMENT | {"loaded": True}]),
-        _leave_in_cp("segments", [SEGMENT, SEGMENT | {"class": "S"}]),
-        _leave_in_cp("pages", [{"address": 4096}]),
-        _leave_in_cp("handshakes", []),
-        _leave_in_cp("sample", {"users": 1}),
+        *(_leave_in_cp(part, "0123456789abcdef") for part in DIGESTS),
     ],
-    ids=[
-        *("module", "module-gone", "busy-worker", "user", "fault", "application"),
-        *("segment", "skeleton", "page", "handshake", "monitor"),
-    ],
+    ids=["module", "module-gone", "busy-worker", *DIGESTS],
 )
 def test_a_guest_that_something_was_left_in_is_used_no_more(pool: Pool, leave: Any) -> None:
     found = _after(pool, leave)
@@ -253,11 +249,7 @@ def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Po
         pool,
         _leave_and_go_back(
             "left",
-            {
-                **{"users": [{"name": "X"}], "rules": [], "buffers": [], "segments": []},
-                **{"pages": [], "faults": [], "handshakes": []},
-                "sample": {},
-            },
+            dict.fromkeys(DIGESTS, "0123456789abcdef"),
         ),
     )
     first, second = Guest.made
@@ -285,7 +277,7 @@ def _boot_to_be_marked(boot: Any) -> Any:
 
 def test_a_guest_that_was_prepared_and_cannot_be_marked_is_not_put_back(pool: Pool) -> None:
     guest = _get(pool, CONFIG, lambda guest: None)
-    _leave_and_go_back("modules", b"")(guest)
+    _leave_and_go_back("loaded", b"")(guest)
     assert pool.put_back(guest) == ["modules"]
     assert guest.stage is Stage.OFF and "put back" not in guest.done
 
@@ -343,7 +335,7 @@ def test_a_leak_ends_the_guest_and_is_raised(pool: Pool, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(debugtests, "check_kernel", leak)
     with pytest.raises(ZvmlabError, match="leaked"):
-        _after(pool, _leave("modules", b""))
+        _after(pool, _leave("loaded", b""))
     assert Guest.made[0].stage is Stage.OFF
 
 
@@ -477,13 +469,13 @@ def test_a_name_does_not_matter_and_a_cold_guest_stands_for_any(pool: Pool) -> N
 def test_what_a_user_prepares_is_no_leftover_and_is_there_once(pool: Pool) -> None:
     def prepare(guest: Any) -> None:
         guest.done.append("prepare")
-        guest.modules = b"brd 1 0 - Live 0x0\n"
+        guest.loaded = b"brd 1 0 - Live 0x0\n"
 
     first = _get(pool, prepare=prepare)
     assert pool.put_back(first) == [] and _get(pool, prepare=prepare) is first
     assert first.done.count("prepare") == 1 and pool.put_back(first) == []
     assert _get(pool) is not first
-    first.modules = b""
+    first.loaded = b""
     assert pool.put_back(_get(pool, prepare=prepare)) == ["modules"]
 
 
@@ -578,17 +570,8 @@ def test_logs_are_where_none_are_yet(tmp_path: Path) -> None:
 
 def test_what_is_left_is_said_by_name(tmp_path: Path) -> None:
     guest = _guest(tmp_path)
-    guest.left["rules"] = [{"point": "interrupt"}]
-    guest.left["users"] = [{"name": "B"}, {"name": "A"}]
-    assert cleanliness(guest) == {
-        "modules": [b"af_iucv"],
-        "busy workers": 0,
-        "user IDs": ["A", "B"],
-        "faults": [{"point": "interrupt"}],
-        "segments": [["MONDCSS", "R", 0, False, False]],
-        "pages": [[], [], 1],
-        "application data": [],
-        "monitor sample": {"users": 0},
-        "monitor event": {},
-        "monitor users": [],
-    }
+    guest.left = {part: f"{number:016x}" for number, part in enumerate(DIGESTS)}
+    digests = {name: f"{number:016x}" for number, name in enumerate(DIGESTS.values())}
+    guest.busy = 5
+    for guest.held in (False, True):
+        assert cleanliness(guest) == {"modules": [b"af_iucv"], "busy workers": 5, **digests}

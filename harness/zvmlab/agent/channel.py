@@ -39,8 +39,8 @@ class Stream(Protocol):
     One thread sends at a time, and one receives.
     """
 
-    def send(self, data: bytes, timeout: float) -> None:
-        """Send all of *data*."""
+    def send(self, data: bytes, timeout: float, answered: bool = False) -> None:
+        """Send all of *data*.  *answered*: recv() follows, and may raise what went wrong here."""
 
     def recv(self, timeout: float) -> bytes:
         """Whatever is there, at least one byte; nothing at the end of the stream."""
@@ -73,8 +73,10 @@ class Channel:
         """Has the connection ended?"""
         return self._lost is not None
 
-    def submit(self, request: Request, payload: bytes, worker: int, timeout: float) -> int:
-        """Send a request; its number is what `collect` wants."""
+    def submit(
+        self, request: Request, payload: bytes, worker: int, timeout: float, collected: bool = False
+    ) -> int:
+        """Send a request; its number is what `collect` wants, which may be what is called next."""
         if len(payload) > REQUEST_MAX:
             raise UsageError(
                 f"a request of {len(payload)} bytes to the agent exceeds {REQUEST_MAX};"
@@ -86,7 +88,7 @@ class Channel:
         try:
             number = self._begin(request)
             header = HEADER.pack(COUNTED + len(payload), number, request, worker)
-            self._stream.send(header + payload, limit.left())
+            self._stream.send(header + payload, limit.left(), collected)
         finally:
             self._sending.release()
         return number

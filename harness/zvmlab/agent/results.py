@@ -200,6 +200,10 @@ class Settled(NamedTuple):
     """Tasks that run or could, beside the one that looks."""
     taints: int
     """What the kernel has had since its start, as /proc/sys/kernel/tainted counts it."""
+    busy: int
+    """Bit n: worker number n, which is another one, is executing a request, or about to."""
+    uevents: int
+    """With the same number, no device or module has come or gone; 0: nobody knows."""
     position: int
     """The sequence number that the next line of the kernel's log will have."""
     lost: int

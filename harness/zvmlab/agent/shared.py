@@ -50,7 +50,7 @@ class SocketStream:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
-    def send(self, data: bytes, timeout: float) -> None:
+    def send(self, data: bytes, timeout: float, answered: bool = False) -> None:
         """Send all of *data*."""
         self._connection.settimeout(max(timeout, 0.001))
         try:

@@ -9,7 +9,7 @@ import struct
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.plain import harmless, shortened
 
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct(">IIHH")
 COUNTED = 8
 REQUEST_MAX = 16 << 20

@@ -128,9 +128,7 @@ class Process:
         """Its outcome, once; Timeout if it goes on running (with *kill* it is ended then)."""
         payload = Writer().u32(self.handle).u32(limit_ms(timeout)).u8(kill).payload()
         what = f"'{' '.join(self.argv)}'"
-        result = self._worker.start(
-            Request.WAIT, payload, what, timeout, lambda r: decode_outcome(r, self.argv)
-        ).result()
+        result = decode_outcome(self._worker.ask(Request.WAIT, payload, what, timeout), self.argv)
         if result.status is None and result.signal is None:
             raise Timeout(f"{what} in the guest did not end within {timeout:g} s")
         return result
@@ -173,7 +171,8 @@ class Worker(Calls[CallResult]):
     ) -> Reader:
         """Send any request and wait for its reply."""
         limit = self.timeout if seconds is None else seconds
-        return self.start(request, payload, what, limit, lambda reader: reader).result()
+        number = self._channel.submit(request, payload, self.number, self.timeout, collected=True)
+        return self._channel.collect(number, limit, what, GRACE_SECONDS)
 
     def operation(self, operation: Operation) -> CallResult:
         """Execute one operation at once."""
@@ -214,9 +213,7 @@ class Worker(Calls[CallResult]):
         payload = Writer().u32(limit_ms(timeout)).payload()
         payload += encode_start(argv, env, stdin, cwd, inherit)
         what = f"'{' '.join(argv)}'"
-        return self.start(
-            Request.RUN, payload, what, timeout, lambda r: decode_outcome(r, argv)
-        ).result()
+        return decode_outcome(self.ask(Request.RUN, payload, what, timeout), argv)
 
     def spawn(
         self,
@@ -317,9 +314,10 @@ class Worker(Calls[CallResult]):
         asked = Writer().u64(round(seconds * _NS)).u64(since).payload()
         reply = self.ask(Request.SETTLE, asked, "what still runs")
         error, runnable, taints = reply.errno(), reply.u32(), reply.u64()
+        busy, uevents = reply.u32(), reply.u64()
         if error:
             raise OSError(error, os.strerror(error), "/proc")
-        return Settled(runnable - 1, taints, *self._log_in(reply))
+        return Settled(runnable - 1, taints, busy, uevents, *self._log_in(reply))
 
     def _klog(self, since: int) -> tuple[int, int, bool, list[LogLine]]:
         asked = Writer().u64(since).payload()

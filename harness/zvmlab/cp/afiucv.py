@@ -14,7 +14,7 @@ import time
 
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
 from zvmlab.base.limit import Limit
-from zvmlab.cp.peer import EventType, Flag, IucvError, IucvEvent, Peer
+from zvmlab.cp.peer import EventType, Flag, IucvError, IucvEvent, Peer, Result
 
 MSGLIM = 255
 MAX_IPRM = 7
@@ -93,16 +93,25 @@ class AfIucvStream:
         self._ended = False
         self._closed = False
         self._sent = 0
+        # Messages that were posted and are not answered yet, and for how many more there is room.
+        self._posted = 0
+        self._room = 0
+        self._refused: ZvmlabError | None = None
 
     def end(self) -> dict[str, int | str]:
         """Arguments with which another stream of the same peer continues this one."""
         return {"path": self.path, "flags": self._flags, "user": self.user, "name": self.name}
 
-    def send(self, data: bytes, timeout: float = 30.0) -> None:
-        """Send all of *data*, in several messages if need be."""
+    def send(self, data: bytes, timeout: float = 30.0, answered: bool = False) -> None:
+        """Send all of *data*, in several messages if need be.
+
+        *answered*: the partner is to answer, and recv() is going to be called for that.  Then what
+        went wrong with the last message may be raised there.
+        """
         limit = Limit(timeout)
         for at in range(0, len(data), SEND_SIZE):
-            self._send_message(data[at : at + SEND_SIZE], limit)
+            last = at + SEND_SIZE >= len(data)
+            self._send_message(data[at : at + SEND_SIZE], limit, answered and last)
 
     def send_message(self, data: bytes, timeout: float = 30.0) -> None:
         """Send *data* as one message; waits while the message limit is reached."""
@@ -121,6 +130,7 @@ class AfIucvStream:
                     (*_MESSAGES, *_COMPLETIONS, EventType.SEVERED),
                     limit.left(),
                     self.path,
+                    self._check_posted,
                 )
             except Timeout as error:
                 raise Timeout(f"{self.user} {self.name} sent nothing for {limit}") from error
@@ -150,33 +160,55 @@ class AfIucvStream:
                 self._ended = True
                 return b""
             return iprm_data(event.rmmsg)
+        if event.received:
+            return event.data
         return self._peer.receive(self.path, event.msgid, event.trgcls, event.length)
 
-    def _send_message(self, data: bytes, limit: Limit) -> None:
+    def _send_message(self, data: bytes, limit: Limit, answered: bool = False) -> None:
         if self._flags & Flag.RMDATA and len(data) <= MAX_IPRM:
-            self._send(iprm(data), Flag.RMDATA, limit)
+            self._send(iprm(data), Flag.RMDATA, limit, answered)
         else:
-            self._send(data, Flag(0), limit)
+            self._send(data, Flag(0), limit, answered)
 
-    def _send(self, data: bytes, flags: Flag, limit: Limit) -> None:
+    def _send(self, data: bytes, flags: Flag, limit: Limit, answered: bool = False) -> None:
         if self._closed:
             raise AfIucvClosed(f"the path to {self.user} {self.name} is severed")
+        self._check_posted()
+        if answered and self._room > 0 and self._peer.may_post:
+            self._room -= 1
+            self._posted += 1
+            self._peer.post(self.path, data, flags, self._note_posted)
+            return
         while True:
             try:
-                self._peer.send(self.path, data, flags=flags)
+                self._room = self._peer.send(self.path, data, flags=flags).room - self._posted
                 self._tidy()
                 return
             except IucvError as error:
                 if error.result.cc != 1 or error.result.code != _MSGLIMIT:
-                    raise AfIucvClosed(
-                        f"sending to {self.user} {self.name} failed: {error}"
-                    ) from error
+                    raise self._failed(error) from error
             if not limit.left():
                 raise Timeout(
                     f"{self.user} {self.name} took no message for {limit}:"
                     " its message limit is reached"
                 )
             time.sleep(_PAUSE)
+
+    def _note_posted(self, result: Result | ZvmlabError) -> None:
+        self._posted -= 1
+        if isinstance(result, ZvmlabError):
+            self._refused = result
+        elif result.done:
+            self._room = result.room - self._posted
+        else:
+            self._refused = IucvError(self._peer.name, result)
+
+    def _check_posted(self) -> None:
+        if self._refused is not None:
+            raise self._failed(self._refused)
+
+    def _failed(self, error: ZvmlabError) -> AfIucvClosed:
+        return AfIucvClosed(f"sending to {self.user} {self.name} failed: {error}")
 
     def _tidy(self) -> None:
         self._sent += 1

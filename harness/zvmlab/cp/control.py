@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Client of the control socket (docs/control.md).
 
-One background thread reads; any number of threads may call `execute` and
-`wait_event`.  When the connection ends, all of them get EmulatorError at once.
+Any number of threads may call `execute` and `wait_event`.  One that waits reads for all, so that
+what it waits for needs no other thread to wake it.  While nobody waits, a thread of the
+connection reads.  When the connection ends, all of them get EmulatorError at once.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import base64
 import errno
 import json
+import math
 import os
+import select
 import socket
 import struct
 import threading
@@ -35,6 +38,10 @@ MAX_PEER_EVENTS = 65536
 # What may be unread on the other side before it disconnects a client (docs/control.md).
 MESSAGE_MAX = 64 << 20
 _CONNECT_PAUSE = 0.01
+_CHUNK = 1 << 16
+# After somebody else has read, the connection's own thread leaves it to them for so long.
+_STAND_BY_SECONDS = 0.1
+_POLL_MS_MAX = 1 << 30
 
 
 class ControlError(ZvmlabError):
@@ -113,17 +120,26 @@ class Control:
         self.timeout = timeout
         self._check = check
         self._send_lock = threading.Lock()
+        # Of all that follows; notified of what has come, and when another thread may read.
         self._changed = threading.Condition()
+        self._is_read = False  # by the thread that waits, without the lock
+        self._waiters = 0
+        self._reads = 0
+        self._rest = bytearray()
+        self._arrivals = select.poll()
+        self._arrivals.register(sock, select.POLLIN)
         self._next_id = 0
         self._waiting: set[int] = set()
+        self._posted: dict[int, Callable[[dict[str, Any]], None]] = {}
         self._replies: dict[int, dict[str, Any]] = {}
         self._events: dict[str, _Queue] = {}
         self._closed: str | None = None
         self._greeting: dict[str, Any] | None = None
         self.step: Callable[[float], None] | None = None
         """Lets a guest that stands run up to its next event, within so many seconds."""
-        self._reader = threading.Thread(target=self._read, name="control", daemon=True)
-        self._reader.start()
+        self._ended = threading.Event()
+        self._standby = threading.Thread(target=self._stand_by, name="control", daemon=True)
+        self._standby.start()
 
     @classmethod
     def connect(
@@ -188,11 +204,7 @@ class Control:
         Underscores in names stand for dashes, bytes are sent as base64.
         """
         limit = Limit(self.timeout if time_limit is None else time_limit)
-        with self._changed:
-            self._check_open()
-            self._next_id += 1
-            number = self._next_id
-            self._waiting.add(number)
+        number = self._begin()
         try:
             self._send({"execute": command, "arguments": _to_json(arguments), "id": number})
             reply = self._await(
@@ -204,9 +216,42 @@ class Control:
             with self._changed:
                 self._waiting.discard(number)
                 self._replies.pop(number, None)
-        if "error" in reply:
-            raise ControlError(reply["error"]["class"], reply["error"]["desc"])
-        return reply["return"]
+        return _returned(reply)
+
+    def post(
+        self,
+        command: str,
+        answered: Callable[[Any, ControlError | None], None],
+        /,
+        **arguments: Any,
+    ) -> None:
+        """Send a command and do not wait: *answered* gets what it returns, or the error.
+
+        It is called by whoever reads the answer, must not wait, and is not called if the
+        connection ends before.
+        """
+
+        def take(reply: dict[str, Any]) -> None:
+            try:
+                returned = _returned(reply)
+            except ControlError as error:
+                answered(None, error)
+            else:
+                answered(returned, None)
+
+        number = self._begin(take)
+        self._send({"execute": command, "arguments": _to_json(arguments), "id": number})
+
+    def _begin(self, take: Callable[[dict[str, Any]], None] | None = None) -> int:
+        """Number a command, whose answer is awaited, or taken."""
+        with self._changed:
+            self._check_open()
+            self._next_id += 1
+            if take is None:
+                self._waiting.add(self._next_id)
+            else:
+                self._posted[self._next_id] = take
+            return self._next_id
 
     def cp(self, command: str, *, guest: bool = False) -> CpResponse:
         """A CP command, given by the operator or (guest=True) by the guest's virtual machine."""
@@ -214,19 +259,34 @@ class Control:
         answer = self.execute("cp-command", command=command, **issuer)
         return CpResponse(answer["response"], answer["rc"])
 
-    def wait_event(self, name: str, /, timeout: float | None = None, **match: Any) -> Event:
+    def wait_event(
+        self,
+        name: str,
+        /,
+        timeout: float | None = None,
+        check: Callable[[], None] = lambda: None,
+        **match: Any,
+    ) -> Event:
         """Take the oldest event of that name whose data has all the values in `match`.
 
-        A value may be a tuple, list or set of those that will do.
+        A value may be a tuple, list or set of those that will do.  *check* is called while there
+        is none, whenever something else has come, and may raise; it must not wait.
         """
         limit = Limit(self.timeout if timeout is None else timeout)
         wanted = {key.replace("_", "-"): value for key, value in match.items()}
         key = _queue_key(name, wanted)
         text = f"event {name}" + "".join(f" {k}={v!r}" for k, v in wanted.items())
         text += f" did not come within {limit}"
+
+        def take() -> Event | None:
+            event = self._take(key, name, wanted)
+            if event is None:
+                check()
+            return event
+
         if self.step is not None:
-            return self._step_to(lambda: self._take(key, name, wanted), limit, text)
-        return self._await(lambda: self._take(key, name, wanted), limit, text)
+            return self._step_to(take, limit, text)
+        return self._await(take, limit, text)
 
     def _step_to(self, ready: Callable[[], T | None], limit: Limit, text: str) -> T:
         """Wait for a guest that runs only while it is waited for."""
@@ -247,6 +307,7 @@ class Control:
     def events(self, name: str) -> list[Event]:
         """Take all events of that name that have come so far."""
         with self._changed:
+            self._take_in()
             taken: list[Event] = []
             for key, queue in self._events.items():
                 if key.split(" ", 1)[0] == name:
@@ -257,20 +318,25 @@ class Control:
     def forget_events(self, name: str, /, **match: Any) -> None:
         """Drop the events of that name whose data has all the values in `match`, as they came."""
         with self._changed:
+            self._take_in()
             while self._take(_queue_key(name, match), name, match) is not None:
                 pass
 
     def lost_events(self) -> int:
         """Events that were discarded because nobody took them."""
         with self._changed:
+            self._take_in()
             return sum(queue.lost for queue in self._events.values())
 
     def close(self) -> None:
         """End the connection; whoever waits gets EmulatorError."""
         self._end(f"the connection to control socket {self.path} was closed")
-        if threading.current_thread() is not self._reader:
-            self._reader.join()
-        self._socket.close()
+        if threading.current_thread() is not self._standby:
+            self._standby.join()
+        with self._changed:
+            while self._is_read:  # the end of the connection ends that
+                self._changed.wait()
+            self._socket.close()
 
     def __enter__(self) -> Control:
         return self
@@ -286,15 +352,103 @@ class Control:
 
     def _await(self, ready: Callable[[], T | None], limit: Limit, text: str) -> T:
         with self._changed:
+            over = False
             while True:
                 value = ready()
                 if value is not None:
                     return value
                 self._check_open()
-                left = limit.left()
-                if left == 0:
+                if over:
                     raise Timeout(text)
-                self._changed.wait(left)
+                left = limit.left()
+                over = left == 0
+                if over:
+                    self._take_in()
+                else:
+                    self._receive(left)
+
+    def _receive(self, seconds: float) -> None:
+        """Take in what comes, or wait for another thread that does; for so long at most."""
+        self._waiters += 1
+        try:
+            if self._is_read:
+                self._changed.wait(seconds)
+            else:
+                self._read(seconds)
+        finally:
+            self._waiters -= 1
+
+    def _take_in(self) -> None:
+        """Take in what is there already, unless another thread does."""
+        if not self._is_read and self._closed is None:
+            self._read(0)
+
+    def _read(self, seconds: float) -> None:
+        """Read once, without the lock; no other thread does meanwhile."""
+        messages: list[dict[str, Any]] = []
+        reason = None
+        self._is_read = True
+        self._reads += 1
+        self._changed.release()
+        try:
+            messages = self._read_messages(seconds)
+        except OSError as error:
+            reason = f"control socket {self.path}: {error.strerror}"
+        except EOFError:
+            reason = f"the emulator closed control socket {self.path}"
+        except (ValueError, RecursionError) as error:
+            said = shortened(harmless(str(error), lines=False))
+            reason = f"control socket {self.path} sent an invalid message: {said}"
+        finally:
+            self._changed.acquire()
+            self._is_read = False
+            for message in messages:
+                self._message(message)
+            if reason is not None:
+                self._end(reason)
+            self._changed.notify_all()
+
+    def _read_messages(self, seconds: float) -> list[dict[str, Any]]:
+        """What comes within so many seconds; nothing if that is no whole message yet."""
+        if not self._arrivals.poll(min(math.ceil(seconds * 1000), _POLL_MS_MAX)):
+            return []
+        try:
+            chunk = self._socket.recv(_CHUNK, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return []
+        if not chunk:
+            raise EOFError
+        rest, start = self._rest, len(self._rest)
+        rest += chunk
+        end = rest.rfind(b"\n", start)
+        messages = []
+        if end >= 0:
+            messages = [json.loads(line) for line in bytes(rest[:end]).split(b"\n")]
+            del rest[: end + 1]
+        if len(rest) > MESSAGE_MAX:
+            raise ValueError(f"it has more than {MESSAGE_MAX >> 20} MiB")
+        for message in messages:
+            if not _is_message(message):
+                raise ValueError(json.dumps(message))
+        return messages
+
+    def _stand_by(self) -> None:
+        """Read while nobody waits, for the other side does not go on before a client that does not.
+
+        Whoever waits reads faster, so this leaves the socket alone while there are such threads.
+        """
+        arrivals = select.poll()
+        arrivals.register(self._socket, select.POLLIN)
+        reads = 0
+        while not self._ended.is_set():
+            arrivals.poll()
+            with self._changed:
+                if self._closed is None and not self._waiters and reads == self._reads:
+                    self._take_in()
+                    reads = self._reads
+                    continue
+                reads = self._reads
+            self._ended.wait(_STAND_BY_SECONDS)
 
     def _take(self, key: str, name: str, wanted: Mapping[str, Any]) -> Event | None:
         keys = [key] if key != name else [k for k in self._events if k.split(" ", 1)[0] == name]
@@ -327,39 +481,11 @@ class Control:
             if self._closed is None:
                 self._closed = reason
             self._changed.notify_all()
+        self._ended.set()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass  # The other side was quicker.
-
-    def _read(self) -> None:
-        rest = bytearray()
-        reason = f"the emulator closed control socket {self.path}"
-        try:
-            while chunk := self._socket.recv(1 << 16):
-                start = len(rest)
-                rest += chunk
-                end = rest.rfind(b"\n", start)
-                if end >= 0:
-                    self._lines(bytes(rest[:end]))
-                    del rest[: end + 1]
-                if len(rest) > MESSAGE_MAX:
-                    raise ValueError(f"it has more than {MESSAGE_MAX >> 20} MiB")
-        except OSError as error:
-            reason = f"control socket {self.path}: {error.strerror}"
-        except (ValueError, RecursionError) as error:
-            said = shortened(harmless(str(error), lines=False))
-            reason = f"control socket {self.path} sent an invalid message: {said}"
-        self._end(reason)
-
-    def _lines(self, lines: bytes) -> None:
-        messages = [json.loads(line) for line in lines.split(b"\n")]
-        with self._changed:
-            for message in messages:
-                if not _is_message(message):
-                    raise ValueError(json.dumps(message))
-                self._message(message)
-            self._changed.notify_all()
 
     def _message(self, message: dict[str, Any]) -> None:
         if "event" in message:
@@ -376,6 +502,14 @@ class Control:
             self._greeting = message["zvmlab"]
         elif message["id"] in self._waiting:
             self._replies[message["id"]] = message
+        elif message["id"] in self._posted:
+            self._posted.pop(message["id"])(message)
+
+
+def _returned(reply: Mapping[str, Any]) -> Any:
+    if "error" in reply:
+        raise ControlError(reply["error"]["class"], reply["error"]["desc"])
+    return reply["return"]
 
 
 _SECONDS_MAX = 1 << 62

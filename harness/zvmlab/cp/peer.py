@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from zvmlab.base.errors import EmulatorError, ZvmlabError
-from zvmlab.cp.control import Control, CpResponse, decode
+from zvmlab.cp.control import Control, ControlError, CpResponse, decode
 
 
 class EventType(enum.IntEnum):
@@ -48,7 +48,10 @@ class Flag(enum.IntFlag):
 
 
 class Result(NamedTuple):
-    """Condition code, IPRCODE (with condition code 1) and the parameter list afterwards."""
+    """Condition code, IPRCODE (with condition code 1) and the parameter list afterwards.
+
+    Of SEND also the *room* that the path has then for more messages from this end.
+    """
 
     function: str
     cc: int
@@ -67,12 +70,19 @@ class Result(NamedTuple):
     answer_length: int
     rmmsg: bytes
     data: bytes = b""
+    room: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Was it carried out, with condition code 0?"""
+        return self.cc == 0 and self.pgm == 0
 
 
 class IucvEvent(NamedTuple):
     """An event with the fields of the external interrupt buffer.
 
-    With a completed message, `data` is the reply.
+    With a completed message, `data` is the reply; with one that has come and was *received* for a
+    peer that is a stream, its data.
     """
 
     type: EventType
@@ -90,6 +100,7 @@ class IucvEvent(NamedTuple):
     length: int
     answer_length: int
     data: bytes = b""
+    received: bool = False
 
 
 class IucvError(ZvmlabError):
@@ -106,6 +117,7 @@ class IucvError(ZvmlabError):
 class Peer:
     """One user ID with its paths; it is logged off when closed.
 
+    The events of a *stream* have the data of the messages (docs/control.md, Peers).
     The methods named after functions raise IucvError unless the condition code
     is 0; `call` returns whatever came out.
     """
@@ -117,8 +129,10 @@ class Peer:
         max_paths: int = 64,
         persistent: bool = False,
         classes: str = "G",
+        stream: bool = False,
     ) -> None:
         self._control = control
+        self._stream = stream
         self.name = name.upper()
         # Those of an earlier peer of that name, which nobody has waited for.
         control.forget_events("iucv-event", peer=self.name)
@@ -128,8 +142,14 @@ class Peer:
             max_paths=max_paths,
             persistent=persistent,
             classes=classes,
+            stream=stream,
         )
         self._open = True
+
+    @property
+    def may_post(self) -> bool:
+        """Is post() possible?  A guest that is made to take steps has to have what is sent before."""
+        return self._stream and self._control.step is None
 
     def call(self, function: str, **parm: Any) -> Result:
         """Call a function ("send", "test-message", …) with fields of the parameter list.
@@ -139,10 +159,7 @@ class Peer:
         room for, answer_length what SEND has room for in the reply.
         """
         answer = self._control.execute("peer-call", peer=self.name, function=function, **parm)
-        answer["answer_length"] = answer.pop("answer-length")
-        answer["rmmsg"] = decode(answer["rmmsg"])
-        answer["data"] = decode(answer.get("data", ""))
-        return Result(function=function, **answer)
+        return _result(function, answer)
 
     def cp(self, command: str) -> CpResponse:
         """A CP command given by this user ID, with the privilege classes it was made with."""
@@ -194,6 +211,23 @@ class Peer:
             **_payload(data, flags),
         )
 
+    def post(
+        self, path: int, data: bytes, flags: int, sent: Callable[[Result | ZvmlabError], None]
+    ) -> None:
+        """Send a one-way message and do not wait: *sent* is told how that went (Control.post)."""
+
+        def answered(answer: Any, error: ControlError | None) -> None:
+            sent(error or _result("send", answer))
+
+        self._control.post(
+            "peer-call",
+            answered,
+            peer=self.name,
+            function="send",
+            path=path,
+            **_payload(data, flags | Flag.NORPY),
+        )
+
     def receive(self, path: int, msgid: int, trgcls: int, length: int, flags: int = 0) -> bytes:
         """Receive a message that is pending."""
         flags |= Flag.FGMID | Flag.FGPID | Flag.FGMCL
@@ -233,14 +267,19 @@ class Peer:
         type: EventType | Iterable[EventType],  # pylint: disable=redefined-builtin
         timeout: float | None = None,
         path: int | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> IucvEvent:
-        """Take the oldest event of a type (or one of several), of one path if it is given."""
+        """Take the oldest event of a type (or one of several), of one path if it is given.
+
+        *check* is called as by Control.wait_event().
+        """
         wanted = (type,) if isinstance(type, EventType) else tuple(type)
         match: dict[str, Any] = {"peer": self.name, "type": tuple(int(t) for t in wanted)}
         if path is not None:
             match["path"] = path
-        data = dict(self._control.wait_event("iucv-event", timeout, **match).data)
+        data = dict(self._control.wait_event("iucv-event", timeout, check, **match).data)
         del data["peer"]
+        data["received"] = "data" in data
         for name in ("ipuser", "rmmsg", "data"):
             data[name] = decode(data.get(name, ""))
         data["type"] = EventType(data["type"])
@@ -265,9 +304,16 @@ class Peer:
 
     def _checked(self, function: str, **parm: Any) -> Result:
         result = self.call(function, **parm)
-        if result.cc != 0 or result.pgm != 0:
+        if not result.done:
             raise IucvError(self.name, result)
         return result
+
+
+def _result(function: str, answer: dict[str, Any]) -> Result:
+    answer["answer_length"] = answer.pop("answer-length")
+    answer["rmmsg"] = decode(answer["rmmsg"])
+    answer["data"] = decode(answer.get("data", ""))
+    return Result(function=function, **answer)
 
 
 def _ipuser(ipuser: bytes) -> bytes:

@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, PowerFlag, Worker
+from zvmlab.agent.results import Settled
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.descriptors import allow_descriptors
 from zvmlab.base.errors import (
@@ -117,15 +118,19 @@ class _WatchedStream:
         self._stream = stream
         self._news = news
 
-    def send(self, data: bytes, timeout: float) -> None:
+    def send(self, data: bytes, timeout: float, answered: bool = False) -> None:
         try:
-            self._stream.send(data, timeout)
+            self._stream.send(data, timeout, answered)
         except AfIucvClosed:
             self._news()
             raise
 
     def recv(self, timeout: float) -> bytes:
-        data = self._stream.recv(timeout)
+        try:
+            data = self._stream.recv(timeout)
+        except AfIucvClosed:
+            self._news()
+            raise
         if not data:
             self._news()
         return data
@@ -195,6 +200,8 @@ class Guest:
         self._cover: Cover | None = None
         self._jumps = False
         self._settled: int | None = None
+        self._found: Settled | None = None
+        self._modules: tuple[int, list[bytes]] | None = None
         self._waits_ended = False
         self.faults: list[ArmedFault] = []
         """The rules of the configuration, armed from PAUSED on; see zvmlab.cp.faults.count()."""
@@ -356,7 +363,7 @@ class Guest:
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
-        self._peer = Peer(self._control, USER)
+        self._peer = Peer(self._control, USER, stream=True)
         if found is not None:
             self._connected = checkpoint.agent_of(self._peer, found)
         self._listener = AfIucvListener(self._peer, NAME)
@@ -510,14 +517,14 @@ class Guest:
 
     @contextlib.contextmanager
     def passing(self, seconds: float) -> Iterator[Callable[[], float]]:
-        """Within the block the guest's clocks jump whenever all its CPUs wait, by *seconds* in all.
+        """Within the block the guest's clocks jump whenever all its CPUs wait, for *seconds* of its time.
 
         For a wait in which nothing comes from outside: the guest sees what it would see later.
         Gives a function that tells how many seconds are left.  Where the emulator cannot do that,
         time passes by itself.  Within another such block nothing more is jumped over.
         """
         limit = Limit(seconds)
-        if not self.machine.clocks_jump or self.config.counts or self._jumps:
+        if not self._may_pass:
             yield limit.left
             return
         self.machine.pass_time(seconds)
@@ -527,6 +534,10 @@ class Guest:
         finally:
             self._jumps = False
         self.machine.pass_time(0)
+
+    @property
+    def _may_pass(self) -> bool:
+        return self.machine.clocks_jump and not self.config.counts and not self._jumps
 
     def outlast(self, pending: Pending[_T], seconds: float, jump: float | None = None) -> _T:
         """A request's result, within so many seconds of the guest's time; nothing else may be going on.
@@ -613,6 +624,7 @@ class Guest:
             info = None if known is None else known.info
             self._agent = Agent(stream, info=info, check_runs=self.emulator.check_runs)
             self._log = KernelLog(0 if known is None else known.log)
+            self._modules = None
             self._symbols = None
             self._holds.clear()
             self._agent_ends = False
@@ -756,6 +768,7 @@ class Guest:
         about to die is dead.  A guest that was READY and does not answer is a Timeout; one whose
         CPUs are held, or that is not READY, is not asked.
         """
+        self._found = None
         self.check()
         if self._control is not None and self.alive:
             try:
@@ -772,12 +785,25 @@ class Guest:
             raise self._no_room()
         self._settled = None if self._control is None else self._control.asked
 
-    def settle_again(self) -> None:
-        """settle(), or check() if it and CP have been asked nothing since settle() found nothing."""
+    def settle_again(self) -> Settled | None:
+        """settle(), or check() if it and CP have been asked nothing since settle() found nothing.
+
+        Return: what the kernel said then, if it was asked.
+        """
         if self._control is not None and self._control.asked == self._settled:
             self.check()
         else:
             self.settle()
+        return self._found
+
+    def modules(self, found: Settled | None = None) -> list[bytes]:
+        """The names of the kernel's modules; *found*, what settle_again() gave, may save asking."""
+        if found is not None and self._modules is not None and self._modules[0] == found.uevents:
+            return self._modules[1]
+        lines = self.agent.read_file("/proc/modules").splitlines()
+        names = sorted(line.partition(b" ")[0] for line in lines)
+        self._modules = (found.uevents, names) if found is not None and found.uevents else None
+        return names
 
     def _ask(self, control: Control) -> None:
         """Is the emulator there, and has the kernel something to say?"""
@@ -787,9 +813,10 @@ class Guest:
                 self._await_end()
             return
         # Whoever has been killed does not answer.
-        control.execute("query-monitor")
         if self.can_answer:
             self._ask_kernel()
+        else:
+            control.execute("query-version")
 
     def _ask_kernel(self) -> None:
         """Look through what the kernel has logged since the last time."""
@@ -813,8 +840,10 @@ class Guest:
         limit = Limit(_RUNNING_SECONDS)
         running = True
         while running and not limit.over:
-            with self.passing(_SETTLE_SECONDS):
-                running = self._runs(worker, _SETTLE_SECONDS)
+            # That is over when the guest has slept for so long.
+            if self._may_pass:
+                self.machine.pass_time(_SETTLE_SECONDS)
+            running = self._runs(worker, _SETTLE_SECONDS)
 
     def _let_all_sleep(self, seconds: float) -> None:
         """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
@@ -828,7 +857,7 @@ class Guest:
     def _runs(self, worker: Worker, seconds: float) -> bool:
         """After so many seconds, does anything run but the *worker* that looks, without a crash?"""
         for _ in range(_LOG_REPLIES):
-            found = worker.settle(seconds, self._log.position)
+            self._found = found = worker.settle(seconds, self._log.position)
             self._log.take(found)
             if not found.more:
                 return found.runnable > 0 and self.console.crash is None
