@@ -141,8 +141,8 @@ static bool define_cpus(struct cp *cp, char *err, size_t errlen)
 	return true;
 }
 
-static struct cp *log_on(struct cp_system *system, const struct cp_config *config,
-			 const struct cp_host *host, char *err, size_t errlen)
+static struct cp *make_machine(struct cp_system *system, const struct cp_config *config,
+			       const struct cp_host *host, char *err, size_t errlen)
 {
 	struct cp *cp;
 
@@ -168,18 +168,15 @@ static struct cp *log_on(struct cp_system *system, const struct cp_config *confi
 		free(cp);
 		return NULL;
 	}
-	system->machine[system->machines++] = cp;
 	return cp;
 }
 
-/* Others learn of it. */
-static void tell_logon(struct cp *cp)
+static void enter(struct cp *cp)
 {
-	TRACE_INPUT(cp, machine_logon);
-	clock_note_ipl(cp);
-	parts_logon(cp, cp->config.userid);
-	trace_end(cp);
-	iucv_dispatch(cp);
+	struct cp_system *system = cp->system;
+
+	assert(system->machines < CP_MAX_MACHINES && !cp_machine_of(system, cp->config.userid));
+	system->machine[system->machines++] = cp;
 }
 
 struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
@@ -196,21 +193,31 @@ struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
 		return NULL;
 	assert(!system->recording && !system->alone);
 	system->alone = alone;
-	cp = log_on(system, config, host, err, errlen);
-	if (cp && !alone)
-		tell_logon(cp);
+	cp = make_machine(system, config, host, err, errlen);
+	if (cp && alone)
+		enter(cp);
 	else if (!cp && alone)
 		cp_system_destroy(system);
 	return cp;
 }
 
-/* What it has of others is given back, and whom it leaves is told. */
-static void log_off(struct cp *cp)
+void cp_logon(struct cp *cp)
+{
+	assert(!cp->system->alone && !cp->system->recording);
+	enter(cp);
+	TRACE_INPUT(cp, machine_logon);
+	clock_note_ipl(cp);
+	parts_logon(cp, cp->config.userid);
+	trace_end(cp);
+	iucv_dispatch(cp);
+}
+
+void cp_logoff(struct cp *cp)
 {
 	struct cp_system *system = cp->system;
 	unsigned int place = 0;
 
-	cp_reset(cp);
+	assert(!system->alone && !system->recording);
 	TRACE_INPUT(cp, machine_logoff);
 	parts_logoff(cp, cp->config.userid);
 	trace_end(cp);
@@ -252,6 +259,9 @@ void cp_destroy(struct cp *cp)
 		cp_system_destroy(cp->system);
 		return;
 	}
-	log_off(cp);
+	if (cp_machine_of(cp->system, cp->config.userid) == cp) {
+		cp_reset(cp);
+		cp_logoff(cp);
+	}
 	free_machine(cp);
 }

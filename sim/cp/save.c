@@ -251,8 +251,11 @@ static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
 		.cpus = trial_cpus,
 	};
 	char err[256];
+	struct cp *trial = cp_create(system, &cp->config, &host, err, sizeof(err));
 
-	return cp_create(system, &cp->config, &host, err, sizeof(err));
+	if (trial)
+		cp_logon(trial);
+	return trial;
 }
 
 /* A system like this one, with the same machines and users; as many as there was memory for. */

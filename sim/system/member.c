@@ -182,6 +182,7 @@ static int log_on(struct member *member, char err[MEMBER_SENTENCE_MAX])
 	port->cp = cp_create(member->sys->cp, &port->config, &host, err, MEMBER_SENTENCE_MAX);
 	if (!port->cp)
 		return -1;
+	cp_logon(port->cp);
 	port->calls->attach(port);
 	if (sys_watch(member->sys, member->fd[MEMBER_CALL], SYS_CALL, member) != 0 ||
 	    (port->ctl && sys_watch(member->sys, ctl_fd(port->ctl), SYS_CONTROL, member) != 0))

@@ -262,6 +262,7 @@ static struct cp *log_on(struct cp_system *system, struct bench *b, const char *
 	b->cp = cp_create(system, &config, &host, err, sizeof(err));
 	if (!b->cp)
 		fail(err);
+	cp_logon(b->cp);
 	cp_config_fini(&config);
 	guest_start(b);
 	return b->cp;

@@ -240,6 +240,8 @@ static void log_on(struct world_machine *m, const struct cp_config *config)
 	m->cp = cp_create(world.system, config, &world.host, err, sizeof(err));
 	if (!m->cp)
 		world_fail("%s", err);
+	if (world.system)
+		cp_logon(m->cp);
 }
 
 static void make_system(void)

@@ -273,6 +273,8 @@ static void create(struct cp_system *system)
 
 	fx.cp = cp_create(system, &fx.config, &host, err, sizeof(err));
 	ck_assert_msg(fx.cp != NULL, "%s", err);
+	if (system)
+		cp_logon(fx.cp);
 	/* The trace's head is there once for all: tests look at what comes after it. */
 	fx.head = fx.trace;
 	fx.trace = NULL;

@@ -81,7 +81,7 @@ void cp_system_destroy(struct cp_system *system);
 struct cp_system *cp_system_of(const struct cp *cp);
 
 /**
- * A machine logs on.  Allocates all it will ever need; entry points never allocate,
+ * Create a machine.  Allocates all it will ever need; entry points never allocate,
  * except for a new peer, a new segment, and a state that is loaded.
  *
  * @system: NULL: one of the machine's own, with the same configuration, which ends with it.
@@ -90,10 +90,14 @@ struct cp_system *cp_system_of(const struct cp *cp);
  */
 struct cp *cp_create(struct cp_system *system, const struct cp_config *config,
 		     const struct cp_host *host, char *err, size_t errlen);
+/** A machine of a system logs on, which is the next after it has been created. */
+void cp_logon(struct cp *cp);
+/** It logs off: it has been reset, its peers are gone, and next it is destroyed. */
+void cp_logoff(struct cp *cp);
+/** It ends, whatever it was doing, and logs off first; not from within a call of the core's. */
+void cp_destroy(struct cp *cp);
 /** The time asked for by cp_system_host.set_timer has come. */
 void cp_system_timer(struct cp_system *system);
-/** It logs off, whatever it was doing; not from within a call of the core's. */
-void cp_destroy(struct cp *cp);
 
 /** B2F0: GR0 = function, GR1 = real address of the parameter list. */
 struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn);

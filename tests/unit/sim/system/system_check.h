@@ -241,8 +241,11 @@ static inline int emulator_start(struct emulator *e)
 	if (!own_system)
 		return cp_port_create(&e->port, &host, err, sizeof(err));
 	e->port.cp = cp_create(own_system, &e->port.config, &host, err, sizeof(err));
+	if (!e->port.cp)
+		return -1;
+	cp_logon(e->port.cp);
 	e->port.calls->attach(&e->port);
-	return e->port.cp ? 0 : -1;
+	return 0;
 }
 
 static inline void emulator_new(struct emulator *e, const char *user)
