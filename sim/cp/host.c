@@ -44,9 +44,9 @@ bool cp_in_directory(struct cp *cp, const char *userid)
 	const struct cp_system_host *host = &cp->system->host;
 	bool found;
 
-	if (!host->in_directory)
+	if (cp->system->alone)
 		return false;
-	found = host->in_directory(host->opaque, userid);
+	found = host->in_directory && host->in_directory(host->opaque, userid);
 	trace_number(cp, "in_directory", found);
 	return found;
 }

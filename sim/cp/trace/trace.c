@@ -427,12 +427,7 @@ void trace_end_result(struct cp *cp, const struct cp_result *result)
 	trace_end(cp);
 }
 
-static void trace_system_state(struct cp *cp, struct state *s)
-{
-	if (cp->system->machines > 1)
-		state_u64(s, &cp->system->order);
-}
-
+/* The system's order goes on: no number of it comes twice. */
 static void trace_state(struct cp *cp, struct state *s)
 {
 	state_tag(s, "TRAC");
@@ -442,9 +437,18 @@ static void trace_state(struct cp *cp, struct state *s)
 const struct cp_part trace_part = {
 	.init = trace_init,
 	.fini = trace_fini,
-	.state_system = trace_system_state,
 	.state = trace_state,
 };
+
+/* What of the system's configuration none of a machine's says. */
+static void put_system(struct cp *cp)
+{
+	const struct cp_config *config = &cp->system->config;
+
+	trace_number(cp, "system_cpus", config->cpus);
+	trace_hex(cp, "system_console", config->console);
+	trace_number(cp, "system_seed", config->seed);
+}
 
 void trace_configuration(struct cp *cp)
 {
@@ -462,5 +466,7 @@ void trace_configuration(struct cp *cp)
 		(void)len;
 		long_text(cp, cp_config_keys[i], text);
 	}
+	if (!cp->system->alone)
+		put_system(cp);
 	trace_end(cp);
 }
