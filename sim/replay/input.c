@@ -30,7 +30,7 @@ static void iucv(struct replay *r, const json_t *record, const union input_args 
 	const struct cp_insn insn = insn_of(r, in->iucv.cpu, in->iucv.amode, in->iucv.problem, gr);
 
 	(void)record;
-	if (!r->stopped)
+	if (!r->all->stopped)
 		cp_iucv(r->cp, &insn);
 }
 
@@ -46,7 +46,7 @@ static void diagnose(struct replay *r, const json_t *record, const union input_a
 	insn.asce = given->asce;
 	if (!replay_parse_hex(code, UINT16_MAX, &number))
 		replay_unusable(r, "\"%.16s\" is not a code of DIAGNOSE", code);
-	if (!r->stopped)
+	if (!r->all->stopped)
 		cp_diagnose(r->cp, &insn, given->r1, given->r3, (uint16_t)number);
 }
 
@@ -167,7 +167,7 @@ static void state_load(struct replay *r, const json_t *record, const union input
 	(void)record;
 	/* A refused image has changed nothing: messages still point to what the peers hold. */
 	if (cp_load(r->cp, image->at, image->len, err, sizeof(err)) != -1)
-		replay_peers_loaded(r);
+		replay_peers_loaded(r->all);
 }
 
 static void recording_record(struct replay *r, const json_t *record, const union input_args *in)
@@ -402,20 +402,40 @@ static void disk_completes(struct replay *r, const json_t *record, const union i
 	disk_complete(r->cp, in->disk_complete.number);
 }
 
-/* The configuration makes it log on, and the record of that comes behind it. */
 static void log_on(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
 	(void)in;
-	replay_unusable(r, "a machine logs on with its configuration, and it has");
+	if (!r->member) {
+		replay_unusable(r, "a guest that is alone does not log on");
+		return;
+	}
+	if (r->phase != REPLAY_CREATED) {
+		replay_unusable(r, "the machine has logged on already");
+		return;
+	}
+	r->phase = REPLAY_LOGGED_ON;
+	cp_logon(r->cp);
 }
 
-/* Whoever is alone ends with its system, and nothing is recorded of that. */
+/* Its peers go with it. */
 static void log_off(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
 	(void)in;
-	replay_unusable(r, "a guest that is alone does not log off");
+	if (!r->member) {
+		replay_unusable(r, "a guest that is alone does not log off");
+		return;
+	}
+	if (r->all->reset != r) {
+		replay_unusable(r, "the machine logs off, and has not been reset just before");
+		return;
+	}
+	cp_logoff(r->cp);
+	cp_destroy(r->cp);
+	r->cp = NULL;
+	replay_peers_gone(r);
+	r->phase = REPLAY_LOGGED_OFF;
 }
 
 /* The functions that give the core its inputs.  The members have been read and checked. */
@@ -482,9 +502,14 @@ void replay_input(struct replay *r, const json_t *record)
 	const enum input input = replay_input_of(record);
 	const char *call = replay_call_name(record);
 
-	if (input == INPUTS)
+	if (input == INPUTS) {
 		replay_differs(r, "the core does not write the record \"%.64s\" now, and no "
 			       "input has that name", call);
-	else
+	} else if (r->member && r->phase == REPLAY_CREATED && input != INPUT_machine_logon &&
+		   input != INPUT_segment_write) {
+		replay_unusable(r, "a machine of a system logs on before it does anything");
+	} else {
 		replay_read(r, record, input, gives[input]);
+		r->all->reset = input == INPUT_reset ? r : NULL;
+	}
 }

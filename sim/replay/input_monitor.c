@@ -71,7 +71,7 @@ void replay_deliver(struct replay *r, const json_t *record, const union input_ar
 	char err[256];
 
 	read_set(r, record, given->elements, &given->data, &given->heads, &set);
-	if (!r->stopped)
+	if (!r->all->stopped)
 		monitor_deliver(r->cp, (enum mon_kind)given->kind, set.list, set.count, NULL, err,
 				sizeof(err));
 	free(set.refused);
@@ -84,7 +84,7 @@ void replay_repeat(struct replay *r, const json_t *record, const union input_arg
 	char err[256];
 
 	read_set(r, record, given->elements, &given->data, &given->heads, &set);
-	if (!r->stopped)
+	if (!r->all->stopped)
 		monitor_repeat(r->cp, (enum mon_kind)given->kind, set.list, set.count,
 			       given->outstanding, given->times, err, sizeof(err));
 	free(set.refused);
@@ -126,7 +126,10 @@ void replay_timer(struct replay *r, const json_t *record, const union input_args
 {
 	(void)record;
 	(void)in;
-	cp_timer(r->cp);
+	if (r->all->system)
+		cp_system_timer(r->all->system);
+	else
+		cp_timer(r->cp);
 }
 
 void replay_tick(struct replay *r, const json_t *record, const union input_args *in)

@@ -10,7 +10,7 @@ static bool nested_call(struct replay *r, const struct replay_peer *peer)
 {
 	const char *user;
 
-	if (r->stopped || !replay_need(r) || !json_object_get(r->record, "nested"))
+	if (replay_turn(r->all) != r || !json_object_get(r->record, "nested"))
 		return false;
 	user = json_string_value(json_object_get(r->record, "user"));
 	return user && strcmp(user, peer->name) == 0;
@@ -31,7 +31,7 @@ static enum iucv_function function_of(struct replay *r, const json_t *record)
 static void nested(struct replay *r, const json_t *record)
 {
 	function_of(r, record);
-	if (!r->stopped && replay_input_of(record) == INPUT_iucv_call)
+	if (!r->all->stopped && replay_input_of(record) == INPUT_iucv_call)
 		replay_read(r, record, INPUT_iucv_call, replay_call);
 }
 
@@ -127,7 +127,7 @@ void replay_attach(struct replay *r, const json_t *record, const union input_arg
 	struct replay_peer *peer;
 
 	(void)record;
-	if (!user || user == iucv_user_guest(r->cp) || iucv_user_is_own(user)) {
+	if (!user || !iucv_user_is_private(user)) {
 		replay_unusable(r, "no user %s came with a saved state", name);
 		return;
 	}
@@ -140,7 +140,7 @@ void replay_attach(struct replay *r, const json_t *record, const union input_arg
 	iucv_user_attach(user, &peer_ops, peer);
 }
 
-void replay_peers_loaded(struct replay *r)
+static void peers_loaded(struct replay *r)
 {
 	for (size_t i = 0; i < IUCV_MAX_USERS; i++) {
 		struct replay_peer *peer = &r->peer[i];
@@ -153,6 +153,20 @@ void replay_peers_loaded(struct replay *r)
 		if (!peer->user)
 			forget(peer);
 	}
+}
+
+void replay_peers_loaded(struct replay_all *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->replay[i].cp)
+			peers_loaded(&all->replay[i]);
+}
+
+void replay_peers_gone(struct replay *r)
+{
+	for (size_t i = 0; i < IUCV_MAX_USERS; i++)
+		if (r->peer[i].name[0] != '\0')
+			forget(&r->peer[i]);
 }
 
 void replay_peers_end(struct replay *r)
@@ -201,7 +215,7 @@ static struct ctl_held *give_areas(struct replay *r, const struct input_iucv_cal
 void replay_call(struct replay *r, const json_t *record, const union input_args *in)
 {
 	const enum iucv_function function = function_of(r, record);
-	struct replay_peer *peer = r->stopped ? NULL : peer_of(r, in->iucv_call.user);
+	struct replay_peer *peer = r->all->stopped ? NULL : peer_of(r, in->iucv_call.user);
 	struct iucv_result result;
 	struct iucv_parm parm;
 	struct ctl_held *held;

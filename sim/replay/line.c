@@ -39,14 +39,14 @@ static bool read_line(struct replay *r)
 
 	r->len = 0;
 	r->number++;
-	while ((c = getc_unlocked(r->in)) != EOF && c != '\n') {
+	while ((c = getc_unlocked(r->from->in)) != EOF && c != '\n') {
 		if (r->len == r->capacity && !grow(r))
 			return false;
 		r->line[r->len++] = (char)c;
 	}
 	if (c == '\n')
 		return true;
-	if (ferror(r->in))
+	if (ferror(r->from->in))
 		replay_unusable(r, "it cannot be read");
 	else if (r->len > 0)
 		replay_unusable(r, "it is cut off; the trace ends in the middle of a record");
@@ -54,14 +54,20 @@ static bool read_line(struct replay *r)
 	return false;
 }
 
-static bool well_formed(const json_t *record)
+static bool is_hex(const json_t *record, const char *name)
 {
-	const char *tod = json_string_value(json_object_get(record, "tod"));
+	const char *text = json_string_value(json_object_get(record, name));
 	uint64_t value;
 
-	return tod && replay_parse_hex(tod, UINT64_MAX, &value) &&
-	       json_is_integer(json_object_get(record, "seq")) &&
-	       json_is_string(json_object_get(record, "call"));
+	return text && replay_parse_hex(text, UINT64_MAX, &value);
+}
+
+static bool well_formed(const struct replay *r)
+{
+	return is_hex(r->record, "tod") && json_is_integer(json_object_get(r->record, "seq")) &&
+	       json_is_string(json_object_get(r->record, "call")) &&
+	       (!r->member || (is_hex(r->record, "clock") &&
+			       json_integer_value(json_object_get(r->record, "order")) > 0));
 }
 
 /* For lines that repeat it: all of this one after its number and time. */
@@ -83,21 +89,30 @@ static bool start_repeat(struct replay *r)
 
 	r->again = replay_number(r, r->record, "times", TRACE_SAME_TIMES);
 	r->tod = replay_hex(r, r->record, "tod", UINT64_MAX);
-	if (!r->stopped && (r->same_len == 0 || r->again == 0 || seq != r->seq + r->again))
+	r->clock = replay_hex_or(r, r->record, "clock", UINT64_MAX, 0);
+	r->order = (uint64_t)json_integer_value(json_object_get(r->record, "order"));
+	if (!r->all->stopped && (r->same_len == 0 || r->again == 0 || seq != r->seq + r->again))
 		replay_unusable(r, "it repeats another record than the one before it");
 	json_decref(r->record);
 	r->record = NULL;
-	return !r->stopped;
+	return !r->all->stopped;
 }
 
-/* The line that is to come again.  There is room for it: it has been in a line before. */
-static bool repeat_line(struct replay *r)
+static int put_head(const struct replay *r, uint64_t order, char *head, size_t size)
 {
-	char head[96];
-	const int len = snprintf(head, sizeof(head), "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64
-				 "\"", r->seq + 1, r->tod);
+	if (!r->member)
+		return snprintf(head, size, "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64 "\"",
+				r->seq + 1, r->tod);
+	return snprintf(head, size, "{\"seq\":%" PRIu64 ",\"order\":%" PRIu64 ",\"tod\":\"%016" PRIx64
+			"\",\"clock\":\"%016" PRIx64 "\"", r->seq + 1, order, r->tod, r->clock);
+}
 
-	r->again--;
+/* The line that is to come again. */
+static bool put_line(struct replay *r, uint64_t order)
+{
+	char head[160];
+	const int len = put_head(r, order, head, sizeof(head));
+
 	r->len = (size_t)len + r->same_len;
 	while (r->capacity < r->len)
 		if (!grow(r))
@@ -120,7 +135,9 @@ static bool take_line(struct replay *r)
 	if (ctl_modest(r->line, r->len, REPLAY_MAX_VALUES, REPLAY_MAX_DEPTH))
 		r->record = json_loadb(r->line, r->len, JSON_REJECT_DUPLICATES, &error);
 	r->reads = 0;
-	if (r->record && well_formed(r->record))
+	if (r->number == 1)
+		r->member = json_object_get(r->record, "order");
+	if (r->record && well_formed(r))
 		return true;
 	replay_unusable(r, "it is not a record of a CP trace");
 	json_decref(r->record);
@@ -128,18 +145,39 @@ static bool take_line(struct replay *r)
 	return false;
 }
 
+bool replay_repeat_line(struct replay *r, uint64_t order)
+{
+	assert(r->again > 0 && !r->record);
+	if (!put_line(r, order) || !take_line(r))
+		return false;
+	r->repeating = true;
+	return true;
+}
+
+/* Its place among other machines' records is that of the last which it has. */
+static void reach_limit(struct replay *r)
+{
+	r->ended = r->limited = true;
+	json_decref(r->record);
+	r->record = NULL;
+	if (r->member)
+		return;
+	/* What the core does from here on has not been recorded. */
+	r->all->limited = r;
+	r->all->stopped = true;
+}
+
 bool replay_need(struct replay *r)
 {
 	if (r->record)
 		return true;
-	if (r->ended || r->stopped)
+	if (r->all->stopped || (r->ended && r->again == 0))
 		return false;
 	if (r->again == 0) {
 		if (!read_line(r) || !take_line(r))
 			return false;
 		if (is_call(r, "trace.limit")) {
-			/* What the core does from here on has not been recorded. */
-			r->ended = r->limited = r->stopped = true;
+			reach_limit(r);
 			return false;
 		}
 		if (!is_call(r, "repeat")) {
@@ -149,27 +187,35 @@ bool replay_need(struct replay *r)
 		if (!start_repeat(r))
 			return false;
 	}
-	if (!repeat_line(r) || !take_line(r))
-		return false;
-	r->seq++;
-	return true;
+	/* Which number each has follows from the other traces. */
+	return r->member || replay_repeat_line(r, 0);
 }
 
 void replay_next(struct replay *r)
 {
+	struct replay_all *all = r->all;
+
 	assert(r->record);
+	all->order = (uint64_t)json_integer_value(json_object_get(r->record, "order"));
+	all->next = NULL;
+	all->questions = 0;
+	all->matched++;
+	if (r->repeating) {
+		r->again--;
+		r->seq++;
+	}
+	r->repeating = false;
 	json_decref(r->record);
 	r->record = NULL;
-	r->matched++;
 }
 
 void replay_step(struct replay *r, void (*give)(struct replay *r, const json_t *record))
 {
-	const uint64_t matched = r->matched;
+	const uint64_t matched = r->all->matched;
 	json_t *record = json_incref(r->record);
 
 	give(r, record);
-	if (!r->stopped && r->matched == matched)
+	if (!r->all->stopped && r->all->matched == matched)
 		replay_differs(r, "the core does not write the record \"%.64s\" now",
 			       json_string_value(json_object_get(record, "call")));
 	json_decref(record);

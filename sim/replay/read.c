@@ -239,14 +239,14 @@ void replay_read(struct replay *r, const json_t *record, enum input input, repla
 	bool before = false;
 
 	memset(&given, 0, sizeof(given));
-	for (const struct input_member *m = input_members(input); m->name && !r->stopped; m++) {
+	for (const struct input_member *m = input_members(input); m->name && !r->all->stopped; m++) {
 		before = wanted(record, m, before);
 		if (before && m->when == INPUT_WITH_FLAG)
 			*(bool *)(base + m->flag) = true;
 		if (before)
 			read_member(r, record, m, &given, base + m->offset);
 	}
-	if (!r->stopped)
+	if (!r->all->stopped)
 		give(r, record, &given.args);
 	while (given.count > 0)
 		free(given.kept[--given.count]);

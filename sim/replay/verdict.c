@@ -4,15 +4,24 @@
 
 #include "replay_private.h"
 
+void replay_at(const struct replay *r)
+{
+	if (r->all->count > 1)
+		fprintf(r->all->out, "%s, ", r->from->name);
+	fprintf(r->all->out, "line %llu: ", (unsigned long long)r->number);
+}
+
 static void stop(struct replay *r, enum replay_result result, const char *format, va_list args)
 {
-	if (r->stopped)
+	struct replay_all *all = r->all;
+
+	if (all->stopped)
 		return;
-	r->stopped = true;
-	r->result = result;
-	fprintf(r->out, "line %llu: ", (unsigned long long)r->number);
-	vfprintf(r->out, format, args);
-	fputc('\n', r->out);
+	all->stopped = true;
+	all->result = result;
+	replay_at(r);
+	vfprintf(all->out, format, args);
+	fputc('\n', all->out);
 }
 
 void replay_unusable(struct replay *r, const char *format, ...)

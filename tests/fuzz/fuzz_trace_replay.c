@@ -34,12 +34,13 @@ static enum replay_result replay(uint64_t *records)
 {
 	FILE *in = fmemopen(text, text_len, "r");
 	FILE *out = fmemopen(report, sizeof(report) - 1, "w");
+	const struct replay_trace trace = { in, "trace" };
 	enum replay_result result;
 
 	if (!in || !out)
 		abort();
 	memset(report, 0, sizeof(report));
-	result = replay_run(in, out, records);
+	result = replay_run(&trace, 1, out, records);
 	fclose(in);
 	fclose(out);
 	return result;

@@ -16,6 +16,9 @@ struct fx_clock fx_clock;
 static struct cp_system *fx_sys;	/* of several machines, or NULL */
 static struct cp_config fx_sys_config;
 static int fx_segments;			/* its segments' pages */
+/* All traces since the set-up: of each machine as often as it has logged on. */
+static struct replay_trace recordings[32];
+static unsigned int recorded;
 bool fx_replay;
 uint32_t fx_messages;
 bool fx_no_external;
@@ -281,17 +284,25 @@ static void create(struct cp_system *system)
 	fx.trace_len = 0;
 }
 
+/* The next machine's trace is to be replayed; its name is the user ID. */
+static void record_trace(const char *name)
+{
+	if (!fx_replay)
+		return;
+	ck_assert_uint_lt(recorded, sizeof(recordings) / sizeof(recordings[0]));
+	fx.recording = tmpfile();
+	ck_assert_ptr_nonnull(fx.recording);
+	recordings[recorded++] = (struct replay_trace){ fx.recording, name };
+	fx.config.trace_full = true;
+}
+
 void fx_setup_with(const char *const *options)
 {
 	fx_use(0);
 	memset(&fx, 0, sizeof(fx));
 	start_emulator();
 	cp_config_init(&fx.config);
-	if (fx_replay) {
-		fx.recording = tmpfile();
-		ck_assert_ptr_nonnull(fx.recording);
-		fx.config.trace_full = true;
-	}
+	record_trace("alone");
 	configure(&fx.config, options);
 	create(NULL);
 }
@@ -341,6 +352,7 @@ void fx_logon(unsigned int machine, const char *userid, const char *const *optio
 	start_emulator();
 	share_segments();
 	cp_config_init(&fx.config);
+	record_trace(userid);
 	configure(&fx.config, options);
 	ck_assert_int_eq(cp_config_set(&fx.config, "userid", userid, err, sizeof(err)), 0);
 	create(fx_sys);
@@ -351,19 +363,39 @@ void fx_setup(void)
 	fx_setup_with(NULL);
 }
 
-/* The core must do the same again from the trace alone, whatever the test did. */
-static void replay_all(FILE *recording)
+char *fx_recorded(unsigned int index)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *in;
+
+	if (index >= recorded)
+		return NULL;
+	in = recordings[index].in;
+	rewind(in);
+	ck_assert_int_gt(getdelim(&text, &size, '\0', in), 0);
+	fseek(in, 0, SEEK_END);
+	return text;
+}
+
+/* The core must do the same again from the traces alone, whatever the test did. */
+static void replay_all(void)
 {
 	char text[8192] = "";
-	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
+	FILE *out;
 	enum replay_result result;
 	uint64_t records;
 
+	if (recorded == 0)
+		return;
+	out = fmemopen(text, sizeof(text) - 1, "w");
 	ck_assert_ptr_nonnull(out);
-	rewind(recording);
-	result = replay_run(recording, out, &records);
+	for (unsigned int i = 0; i < recorded; i++)
+		rewind(recordings[i].in);
+	result = replay_run(recordings, recorded, out, &records);
 	fclose(out);
-	fclose(recording);
+	while (recorded > 0)
+		fclose(recordings[--recorded].in);
 	ck_assert_msg(result == REPLAY_SAME, "%.1500s", text);
 	ck_assert_uint_gt(records, 0);
 }
@@ -405,16 +437,13 @@ static void end_system(void)
 
 void fx_teardown(void)
 {
-	FILE *recording = fx.recording;
-
 	if (fx_sys) {
 		end_system();
-		return;
+	} else {
+		cp_destroy(fx.cp);
+		end_emulator();
 	}
-	cp_destroy(fx.cp);
-	end_emulator();
-	if (recording)
-		replay_all(recording);
+	replay_all();
 }
 
 struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm)

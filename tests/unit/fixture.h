@@ -132,6 +132,9 @@ void fx_declare(unsigned int cpu);
 /* Take an interruption on @cpu: its 40 bytes, or NULL if none is pending. */
 const uint8_t *fx_take(unsigned int cpu);
 
+/* With FX_REPLAY_TRACES: the trace of the @index-th machine that has logged on, to be freed. */
+char *fx_recorded(unsigned int index);
+
 /*
  * The tests of this file run with trace-data=full; after each of them sim/replay gets its trace and
  * must find no difference.  For tests that use the CP's entry points only.

@@ -41,6 +41,8 @@ static void teardown(void)
 	fx_teardown();
 }
 
+FX_REPLAY_TRACES;
+
 CASE("state machines", setup, teardown);
 
 static void save(void)

@@ -21,6 +21,8 @@ static void setup(void)
 	logon(ALICE, "ALICE", "1");
 }
 
+FX_REPLAY_TRACES;
+
 CASE("command machines", setup, fx_teardown);
 
 /* The issuer first, the others as they have logged on. */

@@ -44,6 +44,8 @@ static void setup(void)
 	system_of(true);
 }
 
+FX_REPLAY_TRACES;
+
 CASE("fault machines", setup, fx_teardown);
 
 static bool sent(unsigned int machine)

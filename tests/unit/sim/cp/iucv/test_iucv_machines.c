@@ -19,6 +19,8 @@ static void setup(void)
 	fx_declare(0);
 }
 
+FX_REPLAY_TRACES;
+
 CASE("machines", setup, fx_teardown);
 
 /* An open path from ALICE to BOB, both ends with @limit; ALICE is in use afterwards. */

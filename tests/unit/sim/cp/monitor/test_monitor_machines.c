@@ -28,6 +28,8 @@ static void setup(void)
 	reader = peer_user(0, WANT_BOTH, 255);
 }
 
+FX_REPLAY_TRACES;
+
 CASE("monitor machines", setup, fx_teardown);
 
 /* Linux's CONNECT for both kinds of data. */

@@ -27,6 +27,8 @@ static void setup(void)
 	connect_msg(BOB, "BOB");
 }
 
+FX_REPLAY_TRACES;
+
 CASE("msg machines", setup, fx_teardown);
 
 static void ck_arrived(unsigned int machine, const char *from, const char *text)

@@ -29,6 +29,8 @@ static void setup(void)
 	logon(BOB, "BOB");
 }
 
+FX_REPLAY_TRACES;
+
 CASE("recording machines", setup, fx_teardown);
 
 /* The next record that DISKACNT gets is of @user, connected for so long. */

@@ -18,6 +18,8 @@ static void setup(void)
 	fx_logon(BOB, "BOB", small);
 }
 
+FX_REPLAY_TRACES;
+
 CASE("segments", setup, fx_teardown);
 
 static struct cp_result call(unsigned int machine, const char *name, uint64_t subcode)

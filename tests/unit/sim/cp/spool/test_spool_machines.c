@@ -17,6 +17,8 @@ static void setup(void)
 	logon(ALICE, "ALICE");
 }
 
+FX_REPLAY_TRACES;
+
 CASE("spool machines", setup, fx_teardown);
 
 /* One card from the machine in use to another's reader. */

@@ -28,6 +28,8 @@ static void setup(void)
 	take(IUCV_COMPLETE, alice);
 }
 
+FX_REPLAY_TRACES;
+
 CASE("trace machines", setup, fx_teardown);
 
 /* The last line of the trace of the machine in use. */
