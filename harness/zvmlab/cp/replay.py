@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Replaying a CP's trace: the core alone gets what came from outside once more (docs/trace.md)."""
+"""Replaying a CP's traces: the core alone gets what came from outside once more (docs/trace.md)."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from zvmlab.base.errors import UsageError
@@ -17,14 +18,15 @@ def program(progress: Progress) -> Path:
     return hostbuild.program(progress, "the replayer", "zvmlab-replay", "sim/replay")
 
 
-def replay(trace: str | os.PathLike[str], progress: Progress) -> int:
-    """Replay *trace*; 0: the same again, 1: it differs, 2: it cannot be replayed.
+def replay(traces: Sequence[str | os.PathLike[str]], progress: Progress) -> int:
+    """Replay *traces*, one or those of a system; 0: the same again, 1: it differs, 2: it cannot be.
 
-    UsageError if it cannot be read, before anything is built.
+    UsageError if one cannot be read, before anything is built.
     """
-    try:
-        with open(trace, "rb") as file:
-            file.peek()
-    except OSError as error:
-        raise UsageError(f"{trace} cannot be read: {error.strerror}") from error
-    return subprocess.run([program(progress), os.fspath(trace)], check=False).returncode
+    for trace in traces:
+        try:
+            with open(trace, "rb") as file:
+                file.peek()
+        except OSError as error:
+            raise UsageError(f"{trace} cannot be read: {error.strerror}") from error
+    return subprocess.run([program(progress), *map(os.fspath, traces)], check=False).returncode
