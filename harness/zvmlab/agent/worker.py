@@ -171,8 +171,8 @@ class Worker(Calls[CallResult]):
     ) -> Reader:
         """Send any request and wait for its reply."""
         limit = self.timeout if seconds is None else seconds
-        number = self._channel.submit(request, payload, self.number, self.timeout, collected=True)
-        return self._channel.collect(number, limit, what, GRACE_SECONDS)
+        number = self.channel.submit(request, payload, self.number, self.timeout, collected=True)
+        return self.channel.collect(number, limit, what, GRACE_SECONDS)
 
     def operation(self, operation: Operation) -> CallResult:
         """Execute one operation at once."""
