@@ -29,4 +29,6 @@ def replay(traces: Sequence[str | os.PathLike[str]], progress: Progress) -> int:
                 file.peek()
         except OSError as error:
             raise UsageError(f"{trace} cannot be read: {error.strerror}") from error
-    return subprocess.run([program(progress), *map(os.fspath, traces)], check=False).returncode
+    return subprocess.run(
+        [program(progress), *(os.fspath(trace) for trace in traces)], check=False
+    ).returncode
