@@ -112,14 +112,14 @@ static void interaction(const char *name, uint32_t samples, uint32_t idle, uint3
 {
 	record(4, 10, 200, 10);
 	ebcdic_name(bytes + 20, name);
-	words(48, &samples, 1);
-	words(88, &idle, 1);
-	words(96, &io_wait, 1);
-	words(104, &simulation, 1);
-	words(108, &page_wait, 1);
-	words(112, &cpu_wait, 1);
-	words(116, &running, 1);
-	words(128, &dormant, 1);
+	put_be32(bytes + 48, samples);
+	put_be32(bytes + 88, idle);
+	put_be32(bytes + 96, io_wait);
+	put_be32(bytes + 104, simulation);
+	put_be32(bytes + 108, page_wait);
+	put_be32(bytes + 112, cpu_wait);
+	put_be32(bytes + 116, running);
+	put_be32(bytes + 128, dormant);
 	give();
 }
 
