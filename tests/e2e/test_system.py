@@ -111,6 +111,7 @@ def test_system_ends(system: System) -> None:
             EmulatorError, match="the system .* has ended, and this machine with it"
         ):
             guest.emulator.check()
+        guest.stop()
 
 
 def test_alone_or_not_at_all(system: System) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import subprocess
@@ -43,7 +44,8 @@ def test_traces_replay(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
             path = peer.connect("ALICE", ipuser=b"nobody").path
             peer.wait(EventType.SEVERED, LIMIT, path)
         bob.kill()
-        assert calling.recv(1) == b""
+        # A recv() that sleeps when the partner goes ends otherwise (af_iucv's defect 3).
+        assert calling.try_recv(1).errno in (0, errno.ENOTCONN)
     traces = [guest.channels.trace for guest in (alice, bob)]
     assert all(traces)
     done = replayed([trace for trace in traces if trace])
