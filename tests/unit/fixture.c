@@ -378,6 +378,14 @@ char *fx_recorded(unsigned int index)
 	return text;
 }
 
+void fx_drop_recordings(void)
+{
+	for (struct fixture *f = machines; f < machines + FX_MACHINES; f++)
+		f->recording = NULL;
+	while (recorded > 0)
+		fclose(recordings[--recorded].in);
+}
+
 /* The core must do the same again from the traces alone, whatever the test did. */
 static void replay_all(void)
 {
@@ -394,8 +402,7 @@ static void replay_all(void)
 		rewind(recordings[i].in);
 	result = replay_run(recordings, recorded, out, &records);
 	fclose(out);
-	while (recorded > 0)
-		fclose(recordings[--recorded].in);
+	fx_drop_recordings();
 	ck_assert_msg(result == REPLAY_SAME, "%.1500s", text);
 	ck_assert_uint_gt(records, 0);
 }

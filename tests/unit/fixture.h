@@ -134,6 +134,8 @@ const uint8_t *fx_take(unsigned int cpu);
 
 /* With FX_REPLAY_TRACES: the trace of the @index-th machine that has logged on, to be freed. */
 char *fx_recorded(unsigned int index);
+/* What was recorded so far is not replayed, and nothing more of these machines is recorded. */
+void fx_drop_recordings(void);
 
 /*
  * The tests of this file run with trace-data=full; after each of them sim/replay gets its trace and

@@ -608,7 +608,7 @@ TEST(rules_that_are_none)
 		{ "web=name", "GROUP=WHAT:PATTERN, for example web=name:nginx*" },
 		{ "web=name:", "GROUP=WHAT:PATTERN, for example web=name:nginx*" },
 		{ "a=names:x", "WHAT is name, cgroup, user or cmdline" },
-		{ "a=nam:x", "WHAT is name, cgroup, user or cmdline" },
+		{ "a=na:x", "WHAT is name, cgroup, user or cmdline" },
 		{ "a=user:no such user", "no such user: a name or a number" },
 		{ "a=user:4294967296", "no such user: a name or a number" },
 		{ "a=cgroup:ci", "a cgroup is a path that begins with /" },

@@ -54,7 +54,7 @@ TEST_LOOP(bad, 0, 13)
 {
 	static const struct { const char *text; int rc; const char *start; } cases[] = {
 		{ "DEF", 26, MISSING("DEF") },
-		{ "DEF CPU 1", 3, INVALID("DEF", "CPU") },
+		{ "DEF CHPID 1", 3, INVALID("DEF", "CHPID") },
 		{ "DEF STOR", 26, MISSING("DST") },
 		{ "DEF STOR CONFIG", 26, MISSING("DST") },
 		{ "DEF STOR 4M X", 3, EXTRA("DST", "X") },

@@ -653,7 +653,7 @@ TEST_LOOP(image_with_other_disks, 0, 4)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "the CP's state cannot be loaded from the image: it was saved with "
 			      "another configuration; user ID, classes, level, machine, number of CPUs and "
-			      "paths, and SPOOL and MDISK statements must be the same");
+			      "paths, and SPOOL, MDISK and CPU statements must be the same");
 	free(image);
 }
 

@@ -268,8 +268,7 @@ TEST(list_that_iucv_cannot_address)
 	ck_pgm(guest_receive(IPBUFLST, 0x80000000 - 8, 32), PGM_ADDRESSING);
 	fx.cp->host.map = map;
 	/* Where this is replayed there are no such pages. */
-	fclose(fx.recording);
-	fx.recording = NULL;
+	fx_drop_recordings();
 }
 
 /* A list that is its own buffer: the second entry is overwritten before it is read. */
