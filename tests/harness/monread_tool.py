@@ -30,7 +30,7 @@ def build_tool(name: str) -> Path:
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(argv, check=True, timeout=240, capture_output=True)
+        subprocess.run(argv, check=True, timeout=540, capture_output=True)
     return build / name
 
 

@@ -103,14 +103,12 @@ class FakeControl:
     def query_cp(self) -> Any:
         return {"userid": "LINUX001"}
 
-    def query_appldata(self) -> Any:
-        return {"buffers": []}
+    def query_digests(self) -> Any:
+        parts = {"faults": self.cp.rules, "monitor-users": self.cp.users}
+        return {name: repr(part) for name, part in parts.items()}
 
     def query_segments(self) -> Any:
         return {"segments": []}
-
-    def query_pages(self) -> Any:
-        return {"pages": [], "faults": [], "handshakes": []}
 
     def query_users(self) -> Any:
         return {"users": []}
@@ -337,6 +335,9 @@ class FakeGuest:
 
     def read_file(self, path: str) -> bytes:
         return "".join(f"{name} 1\n" for name in sorted(self.cp.modules)).encode()
+
+    def modules(self, _found: None) -> list[str]:
+        return sorted(self.cp.modules)
 
     def hello(self) -> Any:
         return SimpleNamespace(busy=int(self.cp.stuck))

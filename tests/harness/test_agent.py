@@ -19,7 +19,17 @@ import pytest
 from zvmlab.agent import wire as agent_wire
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
-from zvmlab.agent.wire import AgentError, AgentLost, BadKind, Call, Power, Request, Status, Writer
+from zvmlab.agent.wire import (
+    VERSION,
+    AgentError,
+    AgentLost,
+    BadKind,
+    Call,
+    Power,
+    Request,
+    Status,
+    Writer,
+)
 from zvmlab.base.errors import UsageError
 from zvmlab.builder.image import agent_source
 
@@ -69,7 +79,7 @@ def test_numbers_are_those_of_the_agent() -> None:
 
 def test_hello(agent: Agent) -> None:
     info = agent.info
-    assert (info.version, info.byteorder, info.machine) == (1, "little", False)
+    assert (info.version, info.byteorder, info.machine) == (VERSION, "little", False)
     assert (info.page_size, info.busy) == (PAGE, 0)
     assert (info.release, info.architecture) == (os.uname().release, os.uname().machine)
     assert (info.request_max, info.reply_max) == (agent_wire.REQUEST_MAX, agent_wire.REPLY_MAX)
@@ -301,8 +311,8 @@ def test_a_dead_agent_is_noticed(binary: Path) -> None:
 
 
 def test_an_unknown_version_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zvmlab.agent.agent.VERSION", 2)
-    with pytest.raises(UsageError, match="protocol version 1, not 2"):
+    monkeypatch.setattr("zvmlab.agent.agent.VERSION", VERSION + 1)
+    with pytest.raises(UsageError, match=f"protocol version {VERSION}, not {VERSION + 1}"):
         type(agent).__init__(agent, agent.channel._stream)
 
 

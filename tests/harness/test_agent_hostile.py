@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
 from zvmlab.agent.wire import (
+    VERSION,
     COUNTED,
     HEADER,
     WORKERS,
@@ -64,7 +65,7 @@ def ask(agent: Agent, request: int, payload: bytes) -> int:
         status = int(Status.OK)
     except AgentError as error:
         status = error.status
-    assert agent.hello().version == 1
+    assert agent.hello().version == VERSION
     return status
 
 

@@ -12,7 +12,7 @@ _FUNCTION = re.compile(r"^(?:\w[\w\s*]*?[\s*])?(\w+)\([^;]*$")
 
 MADE_ONCE = {
     # A system, its machines, its parts, and what they have from the beginning.
-    *("make_system", "log_on", "cp_config_copy", "cpcmd_init", "cpcmd_init_system"),
+    *("make_system", "make_machine", "cp_config_copy", "cpcmd_init", "cpcmd_init_system"),
     *(
         "fault_init",
         "guests_init",

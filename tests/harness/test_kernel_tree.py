@@ -349,7 +349,8 @@ def test_kernel_that_counts_keeps_the_notes_of_what_the_tree_has(
     gcov = gcov_folder(kernel)
     assert gcov is not None and kernel.work is not None
     assert (gcov / "drivers/s390/char/monreader.gcno").read_text() == "notes\n"
-    assert (gcov / "tree").read_text() == f"{kernel.work}/out\n"
+    # The objects may have come from the first build.
+    assert (gcov / "tree").read_text().splitlines()[0] == f"{kernel.work}/out"
     # Of the files that are listed the tree has only this one.
     words = (kernel.work / "out/calls").read_text().splitlines()[-2].split()
     assert [word for word in words if "GCOV" in word] == ["GCOV_PROFILE_monreader.o=y"]

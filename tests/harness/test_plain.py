@@ -71,7 +71,7 @@ def test_responses_of_cp(
     class Found:
         control = "control"
 
-    monkeypatch.setattr(cli_tools, "find_guest", lambda name: Found())
+    monkeypatch.setattr(cli_tools, "running_guest", lambda arguments: Found())
     monkeypatch.setattr(control.Control, "connect", lambda path, seconds: Connection())
     assert cli.main(["cp", "QUERY TIME"]) == 0
     assert capsys.readouterr().out == f"QUERY TIME {SPELLED}\n"

@@ -398,7 +398,9 @@ def test_lint_says_what_fell_behind(copy: Path) -> None:
 
     change(copy / "tools/monread/options.c", '"stop after N sets"', '"stop after N sets or so"')
     change(
-        copy / "harness/zvmlab/cli/commands.py", '"list the running guests"', '"list the guests"'
+        copy / "harness/zvmlab/cli/commands.py",
+        '"list the running guests and systems"',
+        '"list the guests"',
     )
     change(copy / "docs/dmmon.1", "CAVEATS", "LIMITS")
     change(copy / "README.zh_CN.md", "pytest", "Pytest")

@@ -53,8 +53,9 @@ static void add_rule(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ "group", 'g', "GROUP=WHAT:PATTERN", "add up by groups: processes whose name, cgroup, user or "
-	  "cmdline is like PATTERN are in GROUP; may be repeated, and the first that fits counts",
+	{ "group", 'g', "RULE", "add up by groups; a rule GROUP=WHAT:PATTERN puts processes whose name, "
+	  "cgroup, user or cmdline is like PATTERN into GROUP; may be repeated, and the first that fits "
+	  "counts",
 	  TO_CALL(add_rule), .group = 1 },
 	{ "by", '\0', "WHAT", "add up by command (default), the program of the process, or by user, "
 	  "its number", TO_CALL(set_by), .group = 1 },
