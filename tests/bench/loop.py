@@ -87,7 +87,9 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchma
         def pair(_: bool) -> dict[str, float]:
             start = _least(lambda: _start(config, artifacts), TIMES)
             back = _least(lambda: _emulators(guest, guest.put_back), TIMES)
-            lent = _least(lambda: _all(warm, lambda: pool.put_back(pool.get(config))), TIMES)
+            lent = _least(
+                lambda: _all(warm, lambda: pool.put_back(pool.get(config), soon=True)), TIMES
+            )
             control = _least(
                 lambda: _elapsed(lambda: guest.control.execute("query-monitor")), REQUESTS
             )

@@ -34,6 +34,9 @@ class _Qmp:
             raise QmpError(command, self.klass, self.reasons.pop(0))
         return 2_500_000_000 if command == "qom-get" else None
 
+    def order(self, command: str, arguments: dict[str, Any]) -> None:
+        self.told.append(("order", command, arguments))
+
 
 def _machine(qmp: _Qmp) -> _QemuMachine:
     return _QemuMachine(cast(Qmp, qmp))
@@ -95,4 +98,5 @@ def test_time_passes_in_nanoseconds() -> None:
     machine.pass_time(1.25)
     assert machine.time_to_pass() == 2.5
     where = {"path": "/objects/cp", "property": "pass"}
-    assert qmp.told == [("qom-set", where | {"value": 1_250_000_000}), ("qom-get", where)]
+    value = {"value": 1_250_000_000}
+    assert qmp.told == [("order", "qom-set", where | value), ("qom-get", where)]

@@ -537,3 +537,18 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
             f"test_new[trixie] ({float(plain) / 4},) None",
             "test_without_guest None None",
         }
+
+
+def test_a_test_with_a_warm_guest_is_known_to_follow(
+    inner: Fake, pytester: pytest.Pytester
+) -> None:
+    pytester.makeconftest(
+        "import pytest\n"
+        "from zvmlab.pytest_plugin import plugin\n"
+        "@pytest.fixture\n"
+        "def borrower(guest_pool): pass\n"
+        "def pytest_sessionfinish(session):\n"
+        "    print('known:', *[item.stash[plugin._another_follows] for item in session.items])\n"
+    )
+    pytester.makepyfile("def test_a(): pass\ndef test_b(borrower): pass\ndef test_c(): pass\n")
+    _run(inner, pytester).stdout.fnmatch_lines(["*known: True False False"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -455,6 +455,41 @@ def test_a_guest_in_use_is_not_given_to_another_user(pool: Pool) -> None:
     assert first is not second
     pool.put_back(second)
     assert _get(pool) is second
+
+
+def test_a_guest_that_is_used_soon_rests_only_if_another_one_is_wanted_first(pool: Pool) -> None:
+    first = _get(pool)
+    pool.put_back(first, soon=True)
+    assert _get(pool) is first and "rest" not in first.done
+    pool.put_back(first, soon=True)
+    second = _get(pool, OTHER)
+    assert first.done[-1] == "rest" and "rest" not in second.done
+    pool.put_back(second)
+    assert second.done[-1] == "rest"
+
+
+def test_a_guest_that_dies_when_it_is_to_rest_is_said_at_the_end(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = _get(pool)
+    pool.put_back(first, soon=True)
+
+    def gone(_guest: Guest) -> None:
+        raise EmulatorError("the emulator has ended")
+
+    monkeypatch.setattr(Guest, "rest", gone)
+    assert _get(pool, OTHER) is not first and first.stage is Stage.OFF
+    with pytest.raises(EmulatorError, match="has ended"):
+        pool.close()
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_a_guest_rests_unless_the_next_test_takes_one(pool: Pool, follows: bool) -> None:
+    request = _request()
+    request.node.stash[plugin._another_follows] = follows
+    with plugin.lent(request, pool, CONFIG) as guest:
+        pass
+    assert ("rest" in cast(Any, guest).done) is not follows
 
 
 def test_a_name_does_not_matter_and_a_cold_guest_stands_for_any(pool: Pool) -> None:

@@ -167,11 +167,18 @@ class Worker(Calls[CallResult]):
         return Pending(self.channel, number, what, seconds, decode)
 
     def ask(
-        self, request: Request, payload: bytes, what: str, seconds: float | None = None
+        self,
+        request: Request,
+        payload: bytes,
+        what: str,
+        seconds: float | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Reader:
-        """Send any request and wait for its reply."""
+        """Send any request and wait for its reply; *meanwhile* is called in between."""
         limit = self.timeout if seconds is None else seconds
         number = self.channel.submit(request, payload, self.number, self.timeout, collected=True)
+        if meanwhile is not None:
+            meanwhile()
         return self.channel.collect(number, limit, what, GRACE_SECONDS)
 
     def operation(self, operation: Operation) -> CallResult:
@@ -309,10 +316,15 @@ class Worker(Calls[CallResult]):
                 return
         raise ZvmlabError("the guest's kernel logs faster than its log can be read")
 
-    def settle(self, seconds: float, since: int) -> Settled:
-        """Sleep; what runs then, and the kernel's log from that sequence number on."""
+    def settle(
+        self, seconds: float, since: int, meanwhile: Callable[[], None] | None = None
+    ) -> Settled:
+        """Sleep; what runs then, and the kernel's log from that sequence number on.
+
+        *meanwhile* is called once the guest has been asked.
+        """
         asked = Writer().u64(round(seconds * _NS)).u64(since).payload()
-        reply = self.ask(Request.SETTLE, asked, "what still runs")
+        reply = self.ask(Request.SETTLE, asked, "what still runs", meanwhile=meanwhile)
         error, runnable, taints = reply.errno(), reply.u32(), reply.u64()
         busy, uevents = reply.u32(), reply.u64()
         if error:

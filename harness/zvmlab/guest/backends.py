@@ -123,7 +123,7 @@ class _QemuMachine:
 
     def pass_time(self, seconds: float) -> None:
         value = {"path": _CP, "property": "pass", "value": round(seconds * _NS)}
-        self.qmp.execute("qom-set", value)
+        self.qmp.order("qom-set", value)
 
     def time_to_pass(self) -> float:
         left = self.qmp.execute("qom-get", {"path": _CP, "property": "pass"})

@@ -840,10 +840,12 @@ class Guest:
         limit = Limit(_RUNNING_SECONDS)
         running = True
         while running and not limit.over:
-            # That is over when the guest has slept for so long.
-            if self._may_pass:
-                self.machine.pass_time(_SETTLE_SECONDS)
-            running = self._runs(worker, _SETTLE_SECONDS)
+            running = self._runs(worker, _SETTLE_SECONDS, self._pass_moment)
+
+    def _pass_moment(self) -> None:
+        """The guest has been asked, and so does not wait before it sleeps."""
+        if self._may_pass:
+            self.machine.pass_time(_SETTLE_SECONDS)
 
     def _let_all_sleep(self, seconds: float) -> None:
         """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
@@ -854,14 +856,16 @@ class Guest:
             while self._runs(worker, rest) and not limit.over:
                 rest = _SETTLE_SECONDS
 
-    def _runs(self, worker: Worker, seconds: float) -> bool:
+    def _runs(
+        self, worker: Worker, seconds: float, meanwhile: Callable[[], None] | None = None
+    ) -> bool:
         """After so many seconds, does anything run but the *worker* that looks, without a crash?"""
         for _ in range(_LOG_REPLIES):
-            self._found = found = worker.settle(seconds, self._log.position)
+            self._found = found = worker.settle(seconds, self._log.position, meanwhile)
             self._log.take(found)
             if not found.more:
                 return found.runnable > 0 and self.console.crash is None
-            seconds = 0.0
+            seconds, meanwhile = 0.0, None
         raise Timeout("its kernel logs more than can be read")
 
     def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:

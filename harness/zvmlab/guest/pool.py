@@ -6,7 +6,8 @@
     left = pool.put_back(guest)  # []: the next user of such a guest gets it
     pool.close()
 
-A guest is used again only while it is as it was after its boot (zvmlab.guest.cleanliness).  One that
+A guest is used again only while it is as it was after its boot (zvmlab.guest.cleanliness).  Its CPUs
+rest meanwhile, unless its next use comes soon.  One that
 something was left behind in is put back to its checkpoint, if that can be done, or ended, as one that
 has crashed.  A pool belongs to one thread; another may only abandon() it.
 """
@@ -94,6 +95,7 @@ class Pool:
         self._last_check = last_check
         self._afresh = afresh
         self._members: list[_Member] = []  # the one that was put back last comes last
+        self._awake: _Member | None = None  # one that nobody uses, and that does not rest
         self._late: list[ZvmlabError] = []
         self._booting: Guest | None = None
         self._abandoned = False
@@ -109,6 +111,7 @@ class Pool:
         self._check_wanted()
         fitting = (one for one in self._members if one.idle and one.fits(config, prepare))
         member = next(fitting, None)
+        self._rest_unless(member)
         if member is None:
             self._make_room()
             member = self._boot(config, prepare)
@@ -117,10 +120,11 @@ class Pool:
             member.guest.wake()
         return member.guest
 
-    def put_back(self, guest: Guest, reported: bool = False) -> list[str]:
-        """Keep it, resting, for the next user; return what was left behind in it.
+    def put_back(self, guest: Guest, reported: bool = False, soon: bool = False) -> list[str]:
+        """Keep it for the next user; return what was left behind in it.
 
-        Then it is as after its boot again, or ended.
+        Then it is as after its boot again, or ended.  *soon*: that user comes at once, so that its
+        CPUs need not stop; they do when another guest is wanted first.
 
         A crash that it has had ends it and is raised, unless *reported* says that it was
         reported; so is what shows only when it ends.
@@ -133,7 +137,7 @@ class Pool:
                 left = [name for name, value in now.items() if value != member.clean[name]]
                 back = self._afresh and member.guest.can_go_back
                 clean = not left and not back or self._is_put_back(member)
-                if clean:
+                if clean and not soon:
                     guest.rest()
         except ZvmlabError:
             if not reported:
@@ -145,7 +149,20 @@ class Pool:
         self._members.remove(member)
         self._members.append(member)
         member.idle = True
+        self._awake = member if soon else None
         return left
+
+    def _rest_unless(self, wanted: _Member | None) -> None:
+        """Let the guest rest that was to be used soon, if it is not the one that is."""
+        awake, self._awake = self._awake, None
+        if awake is None or awake is wanted or awake not in self._members:
+            return
+        try:
+            with self._removing(awake):
+                awake.guest.rest()
+        except ZvmlabError as error:
+            # Whoever wants another guest has nothing to do with it; close() raises it.
+            self._late.append(error)
 
     def _is_put_back(self, member: _Member) -> bool:
         """Is it as it was after its boot, and its preparation?"""

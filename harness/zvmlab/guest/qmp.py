@@ -147,9 +147,11 @@ class Qmp:
                     raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
                 return message.get("return")
 
-    def order(self, command: str, timeout: float = ANSWER_SECONDS) -> None:
+    def order(
+        self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
+    ) -> None:
         """Give a command and do not wait for the answer: QEMU may end before it gives one."""
-        self._send(command, None, timeout)
+        self._send(command, arguments, timeout)
 
     def _send(self, command: str, arguments: dict[str, Any] | None, timeout: float) -> int:
         """Send a command; the number that its answer will have."""
@@ -160,7 +162,8 @@ class Qmp:
         try:
             self._socket.setblocking(True)
             self._socket.settimeout(timeout)
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            # QEMU reads byte by byte.
+            self._socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
         except TimeoutError as error:
             raise Timeout(f"QEMU did not take the command {command} in {timeout:g} s") from error
         except OSError as error:

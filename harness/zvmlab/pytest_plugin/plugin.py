@@ -64,6 +64,7 @@ _TIMEOUTS = ("Timeout >", "Timeout (>")
 """What pytest-timeout says: up to version 2.3, and since."""
 _failed = pytest.StashKey[bool]()
 _reported = pytest.StashKey[bool]()
+_another_follows = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
 _counts = pytest.StashKey[Counts]()
 _artifacts = pytest.StashKey[dict[Which, Artifacts | ZvmlabError]]()
@@ -367,6 +368,12 @@ def watch(request: pytest.FixtureRequest, guest: Guest) -> Guest:
     return guest
 
 
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Before fixtures end: a guest of the pool need not rest if the next test takes one."""
+    item.stash[_another_follows] = "guest_pool" in getattr(nextitem, "fixturenames", ())
+
+
 def _has_failed(request: pytest.FixtureRequest) -> bool:
     return bool(request.node.stash.get(_failed, False))
 
@@ -591,7 +598,8 @@ def lent(
     if _has_failed(request):
         pool.drop(guest, keep_logs=True)
     else:
-        pool.put_back(guest, _has_reported(request))
+        soon = request.node.stash.get(_another_follows, False)
+        pool.put_back(guest, _has_reported(request), soon)
 
 
 @pytest.fixture

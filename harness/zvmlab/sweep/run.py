@@ -375,7 +375,7 @@ class Runner:
             if result.symptoms:
                 self._pool.keep_logs(guest)
             try:
-                result.left = self._pool.put_back(guest)
+                result.left = self._pool.put_back(guest, soon=True)
             except GuestPanic as error:
                 result.symptoms.append(Symptom(PANIC, crash(guest, error)))
             except ZvmlabError as error:
