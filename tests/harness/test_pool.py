@@ -468,6 +468,13 @@ def test_a_guest_that_is_used_soon_rests_only_if_another_one_is_wanted_first(poo
     assert second.done[-1] == "rest"
 
 
+def test_one_guest_at_most_is_awake_and_not_in_use(pool: Pool) -> None:
+    first, second = _get(pool), _get(pool, OTHER)
+    pool.put_back(first, soon=True)
+    pool.put_back(second, soon=True)
+    assert first.done[-1] == "rest" and "rest" not in second.done
+
+
 def test_a_guest_that_dies_when_it_is_to_rest_is_said_at_the_end(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,6 +149,7 @@ class Pool:
         self._members.remove(member)
         self._members.append(member)
         member.idle = True
+        self._rest_unless(None)
         self._awake = member if soon else None
         return left
 
