@@ -247,6 +247,7 @@ void cp_system_destroy(struct cp_system *system)
 		free_machine(system->machine[--system->machines]);
 	fini_system_parts(system, PARTS);
 	cp_config_fini(&system->config);
+	free(system->tried);
 	free(system);
 }
 

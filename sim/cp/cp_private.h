@@ -76,6 +76,9 @@ struct cp_system {
 	struct spool *spool;	/**< files of users */
 	struct cpcmd_file *filed;	/**< who has filed segments: CP_MAX_SEGMENTS of them */
 	struct fault *fault;
+	uint8_t *tried;		/**< the image that was loaded last (save.c), NULL: none … */
+	size_t tried_len;
+	uint64_t tried_around;	/**< … and what it had to fit in with */
 };
 
 /** A virtual machine. */

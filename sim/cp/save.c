@@ -296,6 +296,56 @@ static const char *try_image(struct cp_system *system, const uint8_t *image, siz
 	return defect;
 }
 
+/* Of what an image has to fit in with: the configuration, and all who are logged on. */
+static uint64_t surroundings(struct cp_system *system)
+{
+	uint64_t hash = fingerprint(system);
+	struct iucv_user *user;
+
+	for (unsigned int i = 0; i < system->machines; i++) {
+		hash = hash_number(hash, i);
+		for (unsigned int at = 0; (user = iucv_user_at(system->machine[i], at)); at++) {
+			hash = hash_text(hash, iucv_user_name(user));
+			hash = hash_number(hash, iucv_max_paths(user));
+		}
+	}
+	return hash;
+}
+
+/* A guest is put back to one image again and again: that it can be loaded need be found out once. */
+static bool was_tried(struct cp_system *system, const uint8_t *image, size_t len, uint64_t around)
+{
+	return system->tried && image && len == system->tried_len &&
+	       around == system->tried_around && memcmp(image, system->tried, len) == 0;
+}
+
+/* Without memory for it, the image is tried again the next time. */
+static void remember(struct cp_system *system, const uint8_t *image, size_t len, uint64_t around)
+{
+	free(system->tried);
+	system->tried = malloc(len);
+	system->tried_len = len;
+	system->tried_around = around;
+	if (system->tried)
+		memcpy(system->tried, image, len);
+}
+
+/* Return: why the image cannot be loaded, NULL if it can; the CP is as it was. */
+static const char *defect_of(struct cp_system *system, const uint8_t *image, size_t len)
+{
+	const uint64_t around = surroundings(system);
+	const char *defect;
+
+	if (was_tried(system, image, len, around))
+		return NULL;
+	defect = image_defect(system, image, len);
+	if (!defect)
+		defect = try_image(system, image, len);
+	if (!defect)
+		remember(system, image, len, around);
+	return defect;
+}
+
 /* What the image has brought is told to the emulator. */
 static void show(struct cp *cp)
 {
@@ -312,11 +362,9 @@ static void show(struct cp *cp)
 static int load(struct cp_system *system, const uint8_t *image, size_t len, char *err,
 		size_t errlen)
 {
-	const char *defect = image_defect(system, image, len);
+	const char *defect = defect_of(system, image, len);
 	int rc = -1;
 
-	if (!defect)
-		defect = try_image(system, image, len);
 	if (!defect && !load_parts(system, image, len, false)) {
 		defect = "there is not enough memory, and the CP has been reset";
 		for (unsigned int i = 0; i < system->machines; i++)

@@ -330,6 +330,32 @@ TEST(refused_changes_nothing)
 	free(image);
 }
 
+/* What has been loaded before is looked at again if it, or who is logged on, is another. */
+TEST(refused_although_loaded_before)
+{
+	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, NULL, NULL);
+	size_t len, at;
+	uint8_t *image;
+
+	image = save(&len);
+	for (unsigned int times = 0; times < 2; times++) {
+		fx_declare(0);
+		fx_load(image, len);
+		ck_assert(!iucv_declared(fx.cp, 0, &(uint64_t){ 0 }));
+	}
+	at = state_find(image, len, "IUCV");
+	image[at] ^= 1;
+	ck_load_fails(image, len, "its contents contradict each other");
+	image[at] ^= 1;
+	state_sign(image, len);
+	fx_load(image, len);
+	iucv_user_destroy(fx.cp, iucv_user_find(fx.cp, "PEER"));
+	peer = iucv_user_create(fx.cp, "PEER", 5, NULL, NULL);
+	ck_assert_ptr_nonnull(peer);
+	ck_load_fails(image, len, "its contents contradict each other");
+	free(image);
+}
+
 /* The guest has 12 to 14 MiB as its second extent, and the emulator 16 MiB. */
 TEST(storage_that_the_emulator_lacks)
 {
