@@ -55,7 +55,7 @@ LEAST_BYTES = 2 << 30
 """so much in any case, and"""
 MOST_BYTES = 32 << 30
 """never more.  The one used last is always kept."""
-_VERSION = "5"
+_VERSION = "6"
 _CLOCK_REALTIME = 0
 _RANDOM = "/dev/urandom"
 _RANDOM_BYTES = 64

@@ -82,6 +82,9 @@ _SOON_SECONDS = 0.05
 _REPLY_SECONDS = 0.5
 # How often what is left of the time to jump over is asked for.
 _LOOK_SECONDS = 0.01
+# Of the guest's time, before it is saved for others to go on there: what RCU and the agent's new
+# threads have left to do takes a few of its ticks.
+_REST_SECONDS = 0.1
 # Between the kernel's log and the console, which the kernel writes to a moment later.
 _CONSOLE_SECONDS = 3.0
 _EMULATOR_LOG = "emulator.log"
@@ -312,6 +315,7 @@ class Guest:
                 first.boot()
                 pool = checkpoint.open_pool(first.agent)
                 first.settle()
+                first._come_to_rest()
                 first._save(into, pool)
             except ZvmlabError:
                 crash = first.console.crash
@@ -323,6 +327,13 @@ class Guest:
         for log in logs:
             if log is not None:
                 log.unlink(missing_ok=True)
+
+    def _come_to_rest(self) -> None:
+        """What the last request and the boot have left to do is done once, not by every restored guest."""
+        if not self.config.counts:
+            with self.passing(_REST_SECONDS) as left:
+                while left() > 0:
+                    time.sleep(_LOOK_SECONDS)
 
     def _save(self, into: Path, pool: int | None = None) -> None:
         """Save this guest to a checkpoint; whoever restores it goes on with its agent, and *pool*."""
