@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from real_machine import real_machine
 
 from zvmlab.guest.guest import Guest
 
@@ -80,7 +81,7 @@ def sysinfo(guest: Guest) -> dict[str, str]:
 
 @pytest.mark.requirement("M4")
 @pytest.mark.representative
-@pytest.mark.zvmlab(cpus=2, cp={"machine": "2817 M32 SEQUENCE 123 CAPABILITY 696 LPAR 47 R17LP45"})
+@real_machine
 def test_machine_is_that_of_a_real_guest_of_zvm(guest: Guest) -> None:
     """The dump's /proc/sysinfo, and /proc/cpuinfo with the version that s390-tools look for."""
     found = sysinfo(guest)

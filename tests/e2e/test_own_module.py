@@ -12,8 +12,10 @@ import pytest
 
 from zvmlab.base.errors import UsageError
 from zvmlab.builder.kernels import resolve
+from zvmlab.builder.modulebuild import driver_module
 from zvmlab.builder.modules import made_for
 from zvmlab.cli.main import main
+from zvmlab.guest.config import OUR_DRIVER
 from zvmlab.guest.guest import Guest
 
 SOURCE = f"{Path(__file__).parent}/modules/crash"
@@ -29,6 +31,15 @@ def test_folder_is_built_for_the_kernel_and_put_in(guest: Guest) -> None:
     log = [line.text for line in guest.agent.dmesg()]
     # A kernel that counts lines names gcov's version magic, without quotation marks.
     assert not any("version magic '" in line or "disagrees" in line for line in log)
+
+
+@pytest.mark.representative
+def test_guest_has_the_driver_that_was_asked_for(monreader: Guest, zvmlab_driver: str) -> None:
+    """Also one that started at a checkpoint which was made with the kernel's own."""
+    kernel = resolve(monreader.config.kernel)
+    found = monreader.agent.read_file("/lib/modules/monreader.ko")
+    ours = driver_module(kernel).read_bytes()
+    assert (found == ours) == (zvmlab_driver == OUR_DRIVER)
 
 
 @pytest.fixture

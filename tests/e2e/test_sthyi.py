@@ -13,6 +13,7 @@ from signal import SIGILL, SIGSEGV
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from real_machine import real_machine
 
 from zvmlab.cp.tracefmt import read
 from zvmlab.guest.guest import Guest
@@ -131,7 +132,7 @@ def check_guest(guest: Guest, section: bytes) -> None:
 
 @pytest.mark.requirement("J1")
 @pytest.mark.representative
-@pytest.mark.zvmlab(cpus=2)
+@real_machine
 def test_system_call_tells_of_each_level(guest: Guest, program: Build) -> None:
     sthyi = sthyi_in(guest, program)
     facilities = re.search(

@@ -25,7 +25,9 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GuestConfig]:
         files = [tmp_path / f"{name}-{len(found)}" for name in ("emulator", "kernel", "image")]
         for file in files:
             file.touch()
-        return Artifacts(files[0], files[1], "6.1", files[2])
+        late = tmp_path / f"late-{len(found)}"
+        late.touch()
+        return Artifacts(files[0], files[1], "6.1", files[2], (late,))
 
     monkeypatch.setattr(artifacts, "_prepare", make)
     monkeypatch.setattr(artifacts, "_prepared", {})
@@ -103,6 +105,7 @@ def _remove(name: str) -> Callable[[Path], object]:
         _same_size_and_time("file"),
         _remove("image-1"),
         _remove("emulator-1"),
+        _remove("late-1"),
         lambda _folder: os.environ.update(ZVMLAB_QEMU_WITHOUT="slots"),
     ],
     ids=[
@@ -112,6 +115,7 @@ def _remove(name: str) -> Callable[[Path], object]:
         "file-of-the-same-time",
         "image-gone",
         "emulator-gone",
+        "late-module-gone",
         "environment",
     ],
 )

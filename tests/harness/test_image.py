@@ -10,6 +10,7 @@ import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_kernels import module, tree
@@ -18,6 +19,15 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.builder import image
 from zvmlab.builder.image import Archive, build_agent, build_image
 from zvmlab.builder.kernel import Kernel
+from zvmlab.guest import make_artifacts
+from zvmlab.guest.config import (
+    HERCULES,
+    OUR_DRIVER,
+    QEMU,
+    UPSTREAM_DRIVER,
+    Artifacts,
+    GuestConfig,
+)
 
 
 @dataclass
@@ -185,6 +195,37 @@ def test_replaced_modules_come_late_unless_the_image_needs_them(
     assert found["lib/modules/monreader.ko"].data == module("iucv")
     assert image.split_late(replaced, {"monreader"}) == (replaced, ())
     assert image.split_late(kernel, ()) == (kernel, ())
+
+
+def test_guests_with_either_driver_share_an_image_where_a_boot_takes_long(
+    kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Hercules ours is put in when the agent answers, whatever replaces the kernel's own."""
+    ours = tmp_path / "ours/monreader.ko"
+    users = tmp_path / "users/monreader.ko"
+    for path in (ours, users):
+        path.parent.mkdir()
+        path.write_bytes(module("iucv", f"version={path.parent.name}"))
+    kernel = kernel._replace(image=tmp_path)
+    monkeypatch.setattr(make_artifacts, "resolve", lambda *_, **__: kernel)
+    monkeypatch.setattr(make_artifacts, "check_storage", lambda *_: None)
+    monkeypatch.setattr(make_artifacts, "driver_module", lambda *_: ours)
+    builds = SimpleNamespace(build=lambda _: tmp_path)
+    monkeypatch.setattr(make_artifacts, "backend_of", lambda _: builds)
+
+    def made(backend: str, driver: str) -> Artifacts:
+        config = GuestConfig(backend=backend, driver=driver)
+        return make_artifacts.make(config, None)
+
+    theirs = made(HERCULES, UPSTREAM_DRIVER)
+    assert theirs.late == ()
+    assert made(HERCULES, OUR_DRIVER) == theirs._replace(late=(ours,))
+    alone = made(QEMU, OUR_DRIVER)
+    assert alone.late == () and alone.image != theirs.image
+    assert contents(alone.image)["lib/modules/monreader.ko"].data == ours.read_bytes()
+    kernel = kernel._replace(replaced=(users,))
+    assert made(HERCULES, OUR_DRIVER).late == (ours,)
+    assert made(HERCULES, UPSTREAM_DRIVER).late == (users,)
 
 
 def test_kernel_with_everything_built_in(kernel: Kernel) -> None:

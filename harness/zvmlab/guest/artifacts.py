@@ -93,7 +93,7 @@ def prepare(config: GuestConfig, progress: Progress | None = None) -> Artifacts:
     key = _key(config)
     found = _prepared.get(key)
     if found is None or not all(
-        path.exists() for path in (found.emulator, found.kernel, found.image)
+        path.exists() for path in (found.emulator, found.kernel, found.image, *found.late)
     ):
         found = _prepared[key] = _prepare(config, progress)
     return found
@@ -151,7 +151,7 @@ def _program(name: str) -> str | None:
 def _made(artifacts: Artifacts) -> list[Path]:
     """The artifacts that a guest uses: whole cache entries, of the kernel the image only."""
     found = [artifacts.kernel]
-    for path in (artifacts.emulator, artifacts.image):
+    for path in (artifacts.emulator, artifacts.image, *artifacts.late):
         for root in (cache_root(), shipped.FOLDER):
             if path.is_relative_to(root):
                 path = root / path.relative_to(root).parts[0]

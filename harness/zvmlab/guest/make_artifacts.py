@@ -16,6 +16,7 @@ from zvmlab.builder.modulebuild import driver_module
 from zvmlab.builder.modules import builtin, made_for, module_name
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import (
+    HERCULES,
     MIB,
     OUR_DRIVER,
     UPSTREAM_DRIVER,
@@ -36,6 +37,19 @@ def _driver(config: GuestConfig, kernel: Kernel, progress: Progress | None) -> l
     if config.driver != UPSTREAM_DRIVER:
         return [str(Path(config.driver).absolute())]
     return [DRIVER] if kernel.modules is not None and DRIVER not in builtin(kernel) else []
+
+
+def _sharing(config: GuestConfig, kernel: Kernel, progress: Progress) -> tuple[GuestConfig, Kernel]:
+    """Where a boot takes a minute, our driver is a module that replaces the kernel's.
+
+    So guests with either of them start at one checkpoint (split_late).
+    """
+    theirs = _driver(config._replace(driver=UPSTREAM_DRIVER), kernel, progress)
+    if config.backend != HERCULES or config.driver != OUR_DRIVER or not theirs:
+        return config, kernel
+    ours = driver_module(kernel, progress)
+    others = (file for file in kernel.replaced if module_name(file) != module_name(ours))
+    return config._replace(driver=UPSTREAM_DRIVER), kernel._replace(replaced=(*others, ours))
 
 
 def _say_other_kernel(name: str, kernel: Kernel, progress: Progress) -> None:
@@ -86,6 +100,7 @@ def make(config: GuestConfig, progress: Progress | None) -> Artifacts:
     program = backend_of(config.backend).build(shown)
     # A module that the configuration names as a file is the one to load.
     named = {module_name(word) for word in (config.driver, *config.modules) if "/" in word}
+    config, kernel = _sharing(config, kernel, shown)
     kernel, late = split_late(kernel, named)
     made = image(config, kernel, shown)
     return Artifacts(program, kernel.image, str(kernel), made, late)
