@@ -44,6 +44,7 @@ DEFAULT_SECONDS = 60.0
 GRACE_SECONDS = 60.0
 _WRITE_CREATE, _WRITE_TRUNCATE, _WRITE_APPEND = 1, 2, 4
 _DRAIN_CRC = 1
+_SETTLE = "what still runs"
 _NS = 10**9
 
 
@@ -267,9 +268,11 @@ class Worker(Calls[CallResult]):
         if not isinstance(params, str):
             params = " ".join(f"{key}={value}" for key, value in params.items())
         payload = Writer().string(path).string(params).u32(flags).payload()
-        what = f"loading {module}"
+        return self._start_module(Request.INSMOD, payload, f"loading {module}")
+
+    def _start_module(self, request: Request, payload: bytes, what: str) -> Pending[ModuleResult]:
         return self.start(
-            Request.INSMOD,
+            request,
             payload,
             what,
             self.timeout,
@@ -278,20 +281,28 @@ class Worker(Calls[CallResult]):
 
     def rmmod(self, name: str, flags: int = os.O_NONBLOCK) -> ModuleResult:
         """Unload a module."""
+        return self.start_rmmod(name, flags).result()
+
+    def start_rmmod(self, name: str, flags: int = os.O_NONBLOCK) -> Pending[ModuleResult]:
+        """Begin to unload one."""
         payload = Writer().string(name.replace("-", "_")).u32(flags).payload()
-        what = f"unloading {name}"
-        reply = self.ask(Request.RMMOD, payload, what)
-        return ModuleResult(what, reply.errno(), decode_log(reply.blob()))
+        return self._start_module(Request.RMMOD, payload, f"unloading {name}")
 
     def modprobe(self, name: str, params: str | Mapping[str, object] = "") -> ModuleResult:
         """Load a module of the image with what it needs and wants, which may be there already."""
+        return self.start_modprobe(name, params).result()
+
+    def start_modprobe(
+        self, name: str, params: str | Mapping[str, object] = ""
+    ) -> Pending[ModuleResult]:
+        """Begin to load one; what it needs is there when this returns."""
         wanted = name.replace("-", "_")
         for step in self._load_steps().get(wanted, []):
             if step != wanted:  # it is the last of them
                 done = self.insmod(step.rstrip("?"))
                 if not step.endswith("?") and done.errno != errno.EEXIST:
                     done.check()
-        return self.insmod(wanted, params)
+        return self.start_insmod(wanted, params)
 
     def _load_steps(self) -> dict[str, list[str]]:
         """The steps to load each module of the image (zvmlab.builder.image)."""
@@ -324,7 +335,14 @@ class Worker(Calls[CallResult]):
         *meanwhile* is called once the guest has been asked.
         """
         asked = Writer().u64(round(seconds * _NS)).u64(since).payload()
-        reply = self.ask(Request.SETTLE, asked, "what still runs", meanwhile=meanwhile)
+        return self._settled(self.ask(Request.SETTLE, asked, _SETTLE, meanwhile=meanwhile))
+
+    def start_settle(self, since: int) -> Pending[Settled]:
+        """Begin to ask what runs now, of a guest that may not answer any more."""
+        asked = Writer().u64(0).u64(since).payload()
+        return self.start(Request.SETTLE, asked, _SETTLE, self.timeout, self._settled)
+
+    def _settled(self, reply: Reader) -> Settled:
         error, runnable, taints = reply.errno(), reply.u32(), reply.u64()
         busy, uevents = reply.u32(), reply.u64()
         if error:
