@@ -22,7 +22,7 @@ import errno
 import os
 import random
 import select
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,7 @@ from zvmlab.guest.hold import Hold
 from zvmlab.mondata.records import SAMPLE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, READ_SIZE, Capture, CapturedSet, deliver
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_log
+from zvmlab.scenarios.steps import text_of
 
 STEP_SECONDS = 10.0
 """A step that takes longer sleeps for good: without a fault the longest takes some 20 ms."""
@@ -245,6 +246,18 @@ class Context:
         """Have *MONITOR sever all its paths; *code* is byte 0 of IPUSER."""
         answer = self.control.execute("monitor-sever", code=code)
         self.note("sever", code=code, severed=answer["severed"])
+
+    def play(self, steps: Sequence[Mapping[str, Any]]) -> None:
+        """Play steps that are data (zvmlab.scenarios.steps), and note what each gave."""
+        from zvmlab.scenarios.player import Player  # for reproducers of the fuzzer
+
+        player = Player(self.guest)
+        played = player.play(steps)
+        player.end()
+        for one in played:
+            self.note(text_of(one.step), ret=one.ret, errno=error_name(one.error))
+        for one in player.stuck:
+            raise ZvmlabError(f"{text_of(one.step)} sleeps uninterruptibly in the guest")
 
     def outcome(self, name: str) -> Outcome:
         """All steps so far, and what the kernel logged since the beginning."""

@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: MIT
+"""Plays steps that are data (zvmlab.scenarios.steps) in a guest, in one order of both its sides.
+
+    player = Player(guest)
+    player.play(steps)
+    player.end()                    # calls that sleep are ended, files are closed
+    for played in player.played:
+        print(played)
+
+A call that sleeps goes on beside the steps that follow, until its thread has another step: then
+its time limit comes, by a jump of the guest's clocks.  Steps of one thread that follow each other
+are one request to the agent.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from zvmlab.agent.agent import Batch, Pending, Worker
+from zvmlab.agent.calls import BatchResult, CallResult, Ref
+from zvmlab.agent.results import ModuleResult, Settled
+from zvmlab.agent.wire import Call
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.limit import FairLimit
+from zvmlab.cp.afiucv import iprm_data
+from zvmlab.cp.control import ControlError, decode
+from zvmlab.guest.console import Crash
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.hold import Hold
+from zvmlab.scenarios.steps import Json, argument, request_value, thread_of
+
+_T = TypeVar("_T")
+CALL_SECONDS = 1.0
+"""Of the guest's time: so long a call may sleep before a signal ends it."""
+_LONGEST_SECONDS = 3600.0
+_SIGNALS = 2
+"""A call that so many signals do not wake cannot be interrupted."""
+_JUMP_SECONDS = 1.0
+"""Of the host's time, if it has a CPU: so long such a jump may take."""
+_ANSWER_SECONDS = 10.0
+"""The same for a guest that does not sleep: one that does not answer then hangs."""
+_SOON_SECONDS = 0.004
+_LOOK_SECONDS = 0.01
+_HELD_CPU = 1
+_ENDER = "ender"
+_MAKE_FILES = ("openat", "socket", "accept4", "dup", "dup3")
+_MAY_SLEEP = ("connect", "accept4", "recvfrom", "read")
+_RMDATA = 0x80
+# Of /proc/sys/kernel/tainted: the kernel has had an oops.
+_DIED = 1 << 7
+_IPRM_LENGTHS = range(0xF8, 0x100)
+
+
+class GuestDied(ZvmlabError):
+    """The guest does not go on: it has panicked, or loaded a disabled wait."""
+
+    def __init__(self, crash: Crash) -> None:
+        super().__init__(str(crash))
+        self.crash = crash
+
+
+class Oopsed(ZvmlabError):
+    """A thread of the guest's will never answer."""
+
+
+class Silent(ZvmlabError):
+    """The guest's CPUs run, and the agent does not answer."""
+
+
+@dataclass
+class Played:
+    """What a step gave."""
+
+    number: int
+    """Of the step, counted from 0."""
+    step: Json
+    ret: int = -1
+    error: int = 0
+    """errno; 0 if it did not fail."""
+    data: bytes = b""
+    answer: dict[str, Any] | None = None
+    """Of a request; its *error* says why it was refused."""
+    slept: bool = False
+    """It slept until its limit."""
+    stuck: bool = False
+    """And no signal ended it."""
+
+    def differs(self) -> str | None:
+        """What is not as the step expects it; None: nothing."""
+        expected = dict(self.step.get("expect", {}))
+        answer = self.answer or {}
+        found: dict[str, object] = {"ret": self.ret, "errno": self.error, "hex": self.data.hex()}
+        found |= {"ready": int.from_bytes(self.data, "big")}
+        found |= {name: answer.get(name) for name in ("cc", "rc")}
+        wrong = [
+            f"{name} {found[name]}" for name, value in expected.items() if found[name] != value
+        ]
+        if expected and self.slept:
+            wrong = ["it sleeps"]
+        if expected and "error" in answer:
+            wrong = [str(answer["error"])]
+        return ", ".join(wrong) if wrong else None
+
+
+@dataclass
+class _Thread:
+    """A thread of the guest: what it does, and what it is about to be asked for."""
+
+    worker: Worker
+    batch: Batch | None = None
+    noted: list[tuple[Played, Ref]] = field(default_factory=list)
+    """The operations of the batch that is made, or being executed."""
+    pending: Pending[BatchResult] | Pending[ModuleResult] | None = None
+    stuck: bool = False
+
+
+class Player:
+    """Plays steps in a guest; *limit* is how long a call may sleep.
+
+    *since*: the number of the first line that the kernel logs from now on, if it is known.
+    """
+
+    def __init__(self, guest: Guest, limit: float = CALL_SECONDS, since: int | None = None) -> None:
+        self.guest = guest
+        self.played: list[Played] = []
+        self._limit = limit
+        self._threads: dict[str, _Thread] = {}
+        self._values: dict[str, int] = {}
+        self._files: set[int] = set()
+        self._holds: list[Hold] = []
+        self._since = since
+
+    @property
+    def stuck(self) -> list[Played]:
+        """Steps that no signal ends."""
+        return [one for one in self.played if one.stuck]
+
+    def play(self, steps: Sequence[Json]) -> list[Played]:
+        """All of them; what each gave is whole only after end()."""
+        first = len(self.played)
+        for number, step in enumerate(steps, first):
+            self.played.append(Played(number, step))
+            getattr(self, f"_do_{step['do']}")(self.played[-1])
+        self._start_batches()
+        return self.played[first:]
+
+    def wait(self) -> None:
+        """Until each call has returned, or its limit has come."""
+        self._start_batches()
+        for thread in self._threads.values():
+            self._collect(thread)
+
+    def end(self) -> None:
+        """Nothing of it goes on: holds are released, calls that sleep end, files are closed."""
+        self._start_batches()
+        for hold in self._holds:
+            hold.release()
+        self.wait()
+        ender = _Thread(self.guest.agent.worker(_ENDER))
+        if self._files:
+            batch = ender.worker.batch()
+            for number in sorted(self._files):
+                batch.close(number)
+            closing = Played(len(self.played), {"do": "call", "call": "close", "args": []})
+            ender.noted = [(closing, Ref(at)) for at in range(len(self._files))]
+            ender.pending = batch.start(_LONGEST_SECONDS)
+            self._files.clear()
+            self._collect(ender)
+            if ender.stuck:
+                self.played.append(closing)
+
+    def settled(self) -> Settled:
+        """What the kernel has logged since the beginning, when no task runs any more."""
+        limit = self._fair(_ANSWER_SECONDS)
+        while True:
+            found = self._look()
+            if found.runnable <= 0 or limit.over:
+                return found
+
+    def _look(self) -> Settled:
+        worker = self.guest.agent.looker(_ANSWER_SECONDS)
+        if self._since is None:
+            self._since = worker.log_position()
+        return self._answer(worker.start_settle(self._since))
+
+    # The steps, by their names.
+
+    def _do_call(self, played: Played) -> None:
+        step = played.step
+        thread = self._thread(played)
+        if step["call"] in _MAY_SLEEP and any("as" in one.step for one, _ in thread.noted):
+            # Others may want to name that meanwhile.
+            self._start(thread)
+        batch = self._batch(thread)
+        args = [self._value(thread, value) for value in step["args"]]
+        ref = batch.call(Call[str(step["call"]).upper()], *args)
+        thread.noted.append((played, ref))
+
+    def _do_poll(self, played: Played) -> None:
+        thread = self._thread(played)
+        batch = self._batch(thread)
+        fd = self._number(thread, played.step["fd"])
+        ref = batch.poll([(fd, played.step["events"])], 0)
+        thread.noted.append((played, ref))
+
+    def _do_reads(self, played: Played) -> None:
+        thread = self._thread(played)
+        batch = self._batch(thread)
+        fd = self._number(thread, played.step["fd"])
+        ref = batch.read_until(fd, played.step["size"], reads=64, max_bytes=1 << 20)
+        thread.noted.append((played, ref))
+
+    def _do_write(self, played: Played) -> None:
+        self._write(played, played.step["path"], played.step["text"])
+
+    def _do_cpu(self, played: Played) -> None:
+        path = f"/sys/devices/system/cpu/cpu{played.step['cpu']}/online"
+        self._write(played, path, str(int(played.step["online"])))
+
+    def _write(self, played: Played, path: str, text: str) -> None:
+        thread = self._thread(played)
+        batch = self._batch(thread)
+        fd = batch.open(path, 1)
+        thread.noted.append((played, batch.write(fd, text.encode())))
+        batch.close(fd)
+
+    def _do_load(self, played: Played) -> None:
+        step = played.step
+        params = str(step.get("params", ""))
+        self._module(played, lambda worker: worker.start_modprobe(step["module"], params))
+
+    def _do_unload(self, played: Played) -> None:
+        self._module(played, lambda worker: worker.start_rmmod(played.step["module"]))
+
+    def _module(self, played: Played, start: Callable[[Worker], Pending[ModuleResult]]) -> None:
+        thread = self._free_thread(played)
+        if thread is not None:
+            thread.noted = [(played, Ref(0))]
+            try:
+                thread.pending = start(thread.worker)
+            except OSError as error:  # what the module needs cannot be loaded
+                played.error = error.errno or errno.EIO
+                return
+            self._let_sleep(thread)
+
+    def _do_signal(self, played: Played) -> None:
+        self._start_batches()
+        name = thread_of(played.step)
+        if name in self._threads:
+            played.ret = int(self._threads[name].worker.interrupt())
+
+    def _do_request(self, played: Played) -> None:
+        self._start_batches()
+        step = played.step
+        arguments = request_value("", step["arguments"])
+        assert isinstance(arguments, dict), "it has been checked"
+        try:
+            played.answer = self.guest.control.execute(step["execute"], **arguments) or {}
+        except ControlError as error:
+            played.answer = {"error": error.desc}
+
+    def _do_hold(self, played: Played) -> None:
+        self._start_batches()
+        step = played.step
+        worker = self._thread(played).worker
+        self.guest.agent.keep_on(worker, _HELD_CPU)
+        function, where = step["function"], step.get("where", "entry")
+        try:
+            hold = self.guest.hold(function, _HELD_CPU, step.get("nth", 1), where)
+        except ZvmlabError as error:
+            played.answer = {"error": str(error)}
+        else:
+            self._holds.append(hold)
+
+    def _do_release(self, _played: Played) -> None:
+        self._start_batches()
+        while self._holds:
+            self._holds.pop().release()
+
+    # Threads and their batches.
+
+    def _thread(self, played: Played) -> _Thread:
+        """The thread of a step; the others' batches are begun first."""
+        name = thread_of(played.step)
+        self._start_batches(but=name)
+        if name not in self._threads:
+            self._threads[name] = _Thread(self.guest.agent.worker(f"step {name}"))
+        return self._threads[name]
+
+    def _free_thread(self, played: Played) -> _Thread | None:
+        """It does nothing; None: that cannot be had any more."""
+        self._start_batches()
+        thread = self._thread(played)
+        self._collect(thread)
+        return None if thread.stuck else thread
+
+    def _batch(self, thread: _Thread) -> Batch:
+        if thread.batch is None:
+            self._collect(thread)
+            thread.batch = thread.worker.batch()
+            thread.noted = []
+        return thread.batch
+
+    def _value(self, thread: _Thread, value: object) -> Any:
+        found = argument("", value)
+        return self._number(thread, found) if isinstance(found, str) else found
+
+    def _number(self, thread: _Thread, value: object) -> int | Ref:
+        """A number, or what a name stands for: -1 if that is not there."""
+        if not isinstance(value, str):
+            assert isinstance(value, int), "it has been checked"
+            return value
+        for played, ref in reversed(thread.noted if thread.batch is not None else []):
+            if played.step.get("as") == value:
+                return ref
+        return self._values.get(value, -1)
+
+    def _start_batches(self, but: str = "") -> None:
+        for name, thread in self._threads.items():
+            if name != but and thread.batch is not None:
+                self._start(thread)
+
+    def _start(self, thread: _Thread) -> None:
+        batch, thread.batch = thread.batch, None
+        if batch is None or thread.stuck:
+            return
+        thread.pending = batch.start(_LONGEST_SECONDS)
+        self._let_sleep(thread)
+
+    def _let_sleep(self, thread: _Thread) -> None:
+        """Go on when it has ended, or sleeps as all others do."""
+        assert thread.pending is not None
+        if self._done(thread.pending, _SOON_SECONDS):
+            self._take(thread)
+            return
+        self._await_sleep(thread.pending)
+        if thread.pending.done():
+            self._take(thread)
+
+    def _await_sleep(self, pending: Pending[Any]) -> None:
+        """Until it has ended, or no task runs."""
+        limit = self._fair(_ANSWER_SECONDS)
+        while not pending.done() and not limit.over:
+            found = self._look()
+            if found.taints & _DIED:
+                raise Oopsed("the guest's kernel has killed a task by an oops")
+            if found.runnable <= 0:
+                break
+
+    def _collect(self, thread: _Thread) -> None:
+        """Wait for what it does: what sleeps does so for its limit, then a signal ends it."""
+        if thread.pending is None or thread.stuck:
+            return
+        # After a signal, the batch goes on with its next call, which may sleep, too.
+        for _ in range(len(thread.noted) + _SIGNALS):
+            if not self._done(thread.pending, _SOON_SECONDS):
+                self._jump(thread.pending)
+            if thread.pending.done():
+                break
+            thread.worker.interrupt()
+            self._await_sleep(thread.pending)
+        if thread.pending.done():
+            self._take(thread)
+            return
+        thread.stuck = True
+        thread.noted[0][0].stuck = True
+
+    def _jump(self, pending: Pending[Any]) -> None:
+        """Let the guest's clocks jump over the limit of a call that sleeps."""
+        limit = self._fair(_JUMP_SECONDS)
+        with self.guest.passing(self._limit) as left:
+            while not self._done(pending, _LOOK_SECONDS) and left() and not limit.over:
+                pass
+
+    def _take(self, thread: _Thread) -> None:
+        """What it has done."""
+        assert thread.pending is not None
+        reply, thread.pending = thread.pending.result(_ANSWER_SECONDS), None
+        noted, thread.noted = thread.noted, []
+        if isinstance(reply, ModuleResult):
+            noted[0][0].ret, noted[0][0].error = 0 if not reply.errno else -1, reply.errno
+            return
+        for played, ref in noted:
+            if ref.index < len(reply):
+                self._note(played, reply[ref])
+
+    def _note(self, played: Played, result: CallResult) -> None:
+        played.ret, played.error, played.data = result.ret, result.errno, result.data
+        played.slept = result.errno == errno.EINTR
+        step = played.step
+        if step["do"] == "reads":
+            played.data = result.buffers[0] if result.buffers else b""
+            return
+        if step["do"] != "call":
+            return
+        number = -1 if result.errno else result.ret
+        if "as" in step:
+            self._values[step["as"]] = number
+        if step["call"] in _MAKE_FILES and number >= 0:
+            self._files.add(number)
+        elif step["call"] == "close" and not result.errno:
+            self._files.discard(self._closed(step))
+
+    def _closed(self, step: Json) -> int:
+        value = step["args"][0] if step["args"] else -1
+        found = self._values.get(value, -1) if isinstance(value, str) else value
+        return found if isinstance(found, int) else -1
+
+    # Waiting for a guest that may have gone.
+
+    def _fair(self, seconds: float) -> FairLimit:
+        return FairLimit(seconds, self.guest.emulator.starved_seconds)
+
+    def _done(self, pending: Pending[Any], seconds: float) -> bool:
+        if pending.done_within(seconds):
+            return True
+        self._check_lives()
+        return False
+
+    def _answer(self, pending: Pending[_T]) -> _T:
+        """The reply to a question that is answered at once."""
+        limit = self._fair(_ANSWER_SECONDS)
+        while not self._done(pending, _SOON_SECONDS):
+            if limit.over:
+                raise Silent(f"the guest's agent does not answer within {limit}")
+        return pending.result(_ANSWER_SECONDS)
+
+    def _check_lives(self) -> None:
+        crash = self.guest.machine.crash()
+        if crash is not None:
+            raise GuestDied(crash)
+        self.guest.check()
+
+
+def sent_by_peers(played: Sequence[Played]) -> dict[tuple[str, int], bytes]:
+    """What peers have sent successfully, by peer and path, joined."""
+    found: dict[tuple[str, int], bytes] = {}
+    for one in played:
+        step, answer = one.step, one.answer
+        if step["do"] != "request" or step["execute"] != "peer-call" or not answer:
+            continue
+        arguments = request_value("", step["arguments"])
+        assert isinstance(arguments, dict)
+        if arguments.get("function") != "send" or answer.get("cc") != 0 or answer.get("pgm"):
+            continue
+        key = str(arguments["peer"]), int(arguments.get("path", 0))
+        found[key] = found.get(key, b"") + _sent(arguments)
+    return found
+
+
+def _sent(arguments: dict[str, Any]) -> bytes:
+    flags = arguments.get("flags", 0)
+    message = arguments.get("rmmsg", b"")
+    if isinstance(flags, int) and flags & _RMDATA and isinstance(message, bytes):
+        known = len(message) == 8 and message[7] in _IPRM_LENGTHS
+        return iprm_data(message) if known else b""
+    data = arguments.get("data", b"")
+    return data if isinstance(data, bytes) else decode(str(data))
