@@ -65,6 +65,9 @@ GROUPS = {
         "merge": _Command(
             "merge", "merge the results of all shards of a run, and report the overall verdict"
         ),
+        "fuzz": _Command(
+            "fuzz", "fuzz a kernel with steps of programs and of CP, led by the code that runs"
+        ),
         "museum": _Command("museum", "bring old bugs of Linux back, and show that tests see them"),
         "try": _Command(
             "verdict", "try a series of patches: what newly fails or passes in guests with it"

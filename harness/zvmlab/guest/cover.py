@@ -115,7 +115,7 @@ class Cover:
         magic, count, lost, begun = _HEAD.unpack_from(self._shared)
         return magic, count, lost, begun
 
-    def _block(self, address: int) -> Block:
+    def block(self, address: int) -> Block:
         function = self._code[max(bisect.bisect_right(self._starts, address) - 1, 0)]
         return Block(address, function.name, address - function.start, function.module)
 
@@ -138,12 +138,12 @@ class Cover:
         """What was executed for the first time since the last call, in that order; Edge for "edges"."""
         found = self.addresses()
         if self.mode != EDGES:
-            return [self._block(to) for _, to in found]
-        return [Edge(self._block(start) if start else None, self._block(to)) for start, to in found]
+            return [self.block(to) for _, to in found]
+        return [Edge(self.block(start) if start else None, self.block(to)) for start, to in found]
 
     def blocks(self) -> list[Block]:
         """take() of the modes "new" and "blocks"; of "edges", the blocks that these lead to, once each."""
-        return [self._block(to) for to in dict.fromkeys(to for _, to in self.addresses())]
+        return [self.block(to) for to in dict.fromkeys(to for _, to in self.addresses())]
 
     def again(self) -> None:
         """Nothing has been executed so far, as after put_back()."""

@@ -33,7 +33,7 @@ _CONSOLE_SECONDS = 20.0
 # for it with interruptions off stops the guest before the console's driver writes its buffer out.
 _PANIC_ON_OOPS = "/proc/sys/kernel/panic_on_oops"
 # The kernel's log must have none of these; the console notices the worst of them at once.
-_BAD_LINE = re.compile(
+BAD_LINE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
     r"|possible (?:circular|recursive|irq)|inconsistent lock|suspicious RCU|UBSAN|KASAN"
     r"|scheduling while atomic|sleeping function|Unable to handle|illegal operation",
@@ -337,7 +337,7 @@ class Runner:
         result.symptoms += passed_off(context, corrupted)
         self._check_usable(context)
         unload(context)
-        bad = [line.text for line in context.log() if _BAD_LINE.search(line.text)]
+        bad = [line.text for line in context.log() if BAD_LINE.search(line.text)]
         if bad:
             # The console shows the worst of them, with all that belongs to it, a moment later.
             guest.console.wait_crash(_CONSOLE_SECONDS)

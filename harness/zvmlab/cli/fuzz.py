@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The sub-command that fuzzes kernels: fuzz."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.cli.options import check_seed, kernel_option, seconds, seed_option, shard_option
+from zvmlab.cli.options import top_command
+
+if TYPE_CHECKING:
+    from zvmlab.fuzz.campaign import Campaign
+    from zvmlab.fuzz.case import Case
+    from zvmlab.fuzz.finding import Finding
+    from zvmlab.fuzz.grammar import Target
+    from zvmlab.fuzz.runner import Runner
+
+_SECONDS = 60.0
+_TIMES = 10
+_MOST_TIMES = 10_000
+_JOBS = 2
+_FOLDER = "zvmlab-fuzz"
+
+
+def add_commands(commands: Any) -> None:
+    """fuzz."""
+    parser = top_command(
+        commands,
+        "fuzz",
+        "  zvmlab fuzz af_iucv --seconds 600 --jobs 2 --seed 7\n"
+        "  zvmlab fuzz monreader --kernel source:7.2:fuzz --confirm source:7.2:debug\n"
+        "  zvmlab fuzz --minimise zvmlab-fuzz/af_iucv/findings/0f3a…/case.json\n"
+        "  zvmlab fuzz --replay case.json -n 10 --emit reproducer",
+    )
+    add = parser.add_argument
+    add("target", nargs="?", metavar="TARGET", help="what is fuzzed; 'list' names all targets")
+    kernel_option(parser)
+    add(
+        "--confirm",
+        metavar="TREE",
+        help="run what is new or fails again on this kernel, for example source:7.2:debug",
+    )
+    add(
+        "--seconds",
+        type=seconds,
+        default=_SECONDS,
+        metavar="N",
+        help=f"for how long (default: {_SECONDS:g})",
+    )
+    add("--cases", type=int, default=0, metavar="N", help="no more cases than this")
+    add("--jobs", type=int, default=_JOBS, metavar="N",
+        help=f"number of guests at the same time (default: {_JOBS})")  # fmt: skip
+    seed_option(parser, "cases")
+    add(
+        "--corpus",
+        type=Path,
+        metavar="DIR",
+        help="folder of the cases that reach something new"
+        f" (default: {_FOLDER}/TARGET/corpus); those that are there are run first",
+    )
+    add(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help=f"folder for findings (default: {_FOLDER}/TARGET)",
+    )
+    shard_option(parser, "cases")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--replay", type=Path, metavar="CASE", help="run one case, and say what it shows"
+    )
+    how.add_argument(
+        "--minimise", type=Path, metavar="CASE", help="make a case small that shows something"
+    )
+    add("-n", type=int, dest="times", default=1, metavar="N", help="with --replay: so many times")
+    add(
+        "--emit",
+        type=Path,
+        metavar="DIR",
+        help="write the case as a scenario, a pytest case and a text with versions",
+    )
+    parser.set_defaults(command=run_fuzz)
+
+
+def run_fuzz(arguments: argparse.Namespace) -> int:
+    """A run, or one case."""
+    if not 1 <= arguments.times <= _MOST_TIMES or arguments.cases < 0:
+        raise UsageError(f"-n takes 1 to {_MOST_TIMES}, --cases 0 or more")
+    if arguments.replay or arguments.minimise:
+        return _one_case(arguments)
+    return _run(arguments)
+
+
+def _one_case(arguments: argparse.Namespace) -> int:
+    from zvmlab.fuzz.case import load
+    from zvmlab.fuzz.grammar import find
+
+    if arguments.target is not None:
+        raise UsageError("a case has its own target; leave out TARGET")
+    case = load(arguments.replay or arguments.minimise)
+    target = find(case.target)
+    work = Path(_FOLDER, "replay")
+    with _runner(target, arguments.kernel, work) as runner:
+        if arguments.minimise:
+            case = _minimise(runner, case, arguments.minimise)
+        return _replay(runner, case, target, arguments)
+
+
+def _runner(target: Target, kernel: str, folder: Path) -> Runner:
+    from zvmlab.base.owned import claim
+    from zvmlab.fuzz.runner import Runner
+
+    claim(folder, lambda path: path.name.isdigit())
+    return Runner(target, kernel, folder)
+
+
+def _minimise(runner: Runner, case: Case, file: Path) -> Case:
+    from zvmlab.fuzz.campaign import shows
+    from zvmlab.fuzz.case import save
+    from zvmlab.fuzz.minimise import minimise
+
+    for _ in range(_TIMES):
+        findings = runner.run(case).findings
+        if findings:
+            break
+    else:
+        raise UsageError(f"the case {file} shows nothing in {_TIMES} runs")
+    key = findings[0].key
+    small, tries = minimise(case, shows(runner, key))
+    place = file.with_name(f"{file.stem}-small.json")
+    save(small, place)
+    print(f"{key}: {len(case.steps)} steps became {len(small.steps)}, by {tries} candidates")
+    print(place)
+    return small
+
+
+def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Namespace) -> int:
+    from zvmlab.fuzz.emit import emit
+    from zvmlab.fuzz.finding import load_known, reason
+    from zvmlab.scenarios.steps import text_of
+
+    times: Counter[str] = Counter()
+    first: dict[str, Finding] = {}
+    for _ in range(arguments.times):
+        ran = runner.run(case)
+        for finding in ran.findings:
+            first.setdefault(finding.key, finding)
+        times.update({finding.key for finding in ran.findings})
+    for one in ran.played[: len(case.steps)]:
+        said = one.answer if one.answer is not None else f"{one.ret} errno {one.error}"
+        print(f"{text_of(one.step)}: {said}{', it slept' if one.slept else ''}")
+    known = load_known()
+    for key, finding in first.items():
+        defect = reason(case, finding, known, target.driver)
+        print(f"{times[key]} of {arguments.times}: {key}: {finding.text}"
+              + (f" (known: {defect})" if defect else ""))  # fmt: skip
+    if not first:
+        print(f"0 of {arguments.times} runs show anything")
+    if arguments.emit:
+        findings = [(finding, times[key]) for key, finding in first.items()]
+        kernel, artifacts = arguments.kernel, runner.guest.artifacts
+        files = emit(case, target, kernel, artifacts, findings, arguments.times, arguments.emit)
+        print(*files, sep="\n")
+    return EXIT_FAILED if first else EXIT_PASS
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from zvmlab.fuzz.campaign import GUESTS, MAX_SEED, Plan, confirm, fuzz
+    from zvmlab.fuzz.finding import load_known
+    from zvmlab.fuzz.grammar import find, load, folder, names
+    from zvmlab.fuzz.runner import Runner
+    from zvmlab.guest.artifacts import prepare
+
+    if arguments.target is None:
+        raise UsageError(f"name a target ({', '.join(names())}), or a case by --replay")
+    if arguments.target == "list":
+        for name in names():
+            print(f"{name:<14} {load(folder() / f'{name}.toml').text}")
+        return EXIT_PASS
+    target = find(arguments.target)
+    seed = arguments.seed
+    if seed is None:
+        check_seed(arguments.shard)
+        seed = random.randint(0, MAX_SEED)
+    place = arguments.output or Path(_FOLDER, f"{target.name}{arguments.shard.folder}")
+    plan = Plan(
+        target,
+        place,
+        arguments.corpus or place / "corpus",
+        arguments.seconds,
+        seed,
+        arguments.jobs,
+        arguments.shard,
+        arguments.cases,
+    )
+    print(f"seed {seed}", flush=True)
+    progress = Progress()
+    known = load_known()
+    plan.begin()
+    runners = [
+        Runner(target, arguments.kernel, plan.folder / GUESTS / str(job))
+        for job in range(1, plan.jobs + 1)
+    ]
+    prepare(runners[0].config, progress)
+    try:
+        done = fuzz(plan, runners, known, progress)
+    finally:
+        for runner in runners:
+            runner.close()
+    if arguments.confirm is not None:
+        judge = Runner(target, arguments.confirm, plan.folder / GUESTS / "confirm")
+        try:
+            confirm(done, judge, known, progress)
+        finally:
+            judge.close()
+    elif done.found:
+        print(
+            "no finding was run on a second kernel; --confirm TREE:debug does so", file=sys.stderr
+        )
+    return _report(done, arguments, target)
+
+
+def _report(done: Campaign, arguments: argparse.Namespace, target: Target) -> int:
+    print(done.line())
+    for found in done.found.values():
+        said = f"known: {found.defect}" if found.defect else "new"
+        print(f"{found.times} × {found.finding.key}: {said}")
+        print(f"  {found.finding.text}\n  {done.plan.place_of(found)}")
+        for line in found.notes:
+            print(f"  {line}")
+    if arguments.emit:
+        from zvmlab.fuzz.emit import emit
+        from zvmlab.guest.artifacts import prepare
+        from zvmlab.guest.config import GuestConfig
+
+        artifacts = prepare(GuestConfig(kernel=arguments.kernel, modules=target.modules))
+        for found in done.new:
+            findings = [(found.finding, 1)]
+            place = arguments.emit / found.finding.name
+            emit(found.case, target, arguments.kernel, artifacts, findings, 1, place)
+            print(place)
+    return EXIT_FAILED if done.new else EXIT_PASS

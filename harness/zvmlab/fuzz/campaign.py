@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: MIT
+"""The fuzzer's loop: cases by seed, in several guests, with a corpus and findings in a folder.
+
+    CORPUS/NAME.json                    a case that has reached something new
+    FOLDER/findings/NAME/case.json      a case that shows a finding, as small as it has become
+    FOLDER/findings/NAME/report.txt     what that is
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from zvmlab.base.errors import UsageError
+from zvmlab.base.owned import claim
+from zvmlab.base.progress import Progress
+from zvmlab.base.shard import Shard
+from zvmlab.fuzz.case import Case, load, save
+from zvmlab.fuzz.finding import Finding, Known, reason
+from zvmlab.fuzz.grammar import Target
+from zvmlab.fuzz.minimise import minimise
+from zvmlab.fuzz.mutate import make
+from zvmlab.fuzz.runner import Ran
+from zvmlab.scenarios.steps import text_of
+
+MAX_SEED = (1 << 32) - 1
+MAX_JOBS = 16
+FINDINGS, GUESTS = "findings", "guests"
+CASE, REPORT = "case.json", "report.txt"
+_SMALL_TRIES = 150
+"""So many candidates a finding is made smaller with at the end of a run."""
+_PROGRESS_SECONDS = 1.0
+_RUNS = 3
+"""A candidate shows the finding if one of so many runs does."""
+
+
+class Runs(Protocol):
+    """What runs cases (zvmlab.fuzz.runner.Runner)."""
+
+    booted: int
+
+    def run(self, case: Case) -> Ran:
+        """Run one."""
+
+    def where(self, address: int) -> str:
+        """The name of a place that a case has reached; the same in all guests."""
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the emulator."""
+
+    def kill(self) -> None:
+        """End the case that runs."""
+
+    def close(self) -> None:
+        """Stop."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is fuzzed, for how long."""
+
+    target: Target
+    folder: Path
+    corpus: Path
+    seconds: float
+    seed: int
+    jobs: int
+    shard: Shard = Shard()
+    cases: int = 0
+    """0: as many as there is time for."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.jobs <= MAX_JOBS:
+            raise UsageError(f"invalid number of jobs: {self.jobs} (1 to {MAX_JOBS})")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise UsageError(f"the seed {self.seed} is not a number from 0 to {MAX_SEED}")
+
+    def begin(self) -> None:
+        """Make its folders; UsageError if they are somebody else's."""
+        try:
+            for folder in (self.folder, self.corpus):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+        for job in range(1, self.jobs + 1):
+            claim(self.folder / GUESTS / str(job), lambda path: path.name.isdigit())
+
+    def place_of(self, found: Found) -> Path:
+        """Where its case is."""
+        return self.folder / FINDINGS / found.finding.name / CASE
+
+
+@dataclass
+class Found:
+    """A finding, and the case that has shown it first."""
+
+    finding: Finding
+    case: Case
+    defect: str | None
+    """What it is known as."""
+    times: int = 1
+    tries: int = 0
+    """Candidates that were run to make the case small."""
+    notes: list[str] = field(default_factory=list)
+    """What else is to be said of it."""
+
+
+@dataclass
+class Campaign:
+    """What has been done so far."""
+
+    plan: Plan
+    cases: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    guests: int = 0
+    places: set[str] = field(default_factory=set)
+    """Names of the blocks that were reached."""
+    pairs: set[tuple[str, str]] = field(default_factory=set)
+    corpus: list[Case] = field(default_factory=list)
+    found: dict[str, Found] = field(default_factory=dict)
+
+    @property
+    def new(self) -> list[Found]:
+        """Findings that are not known."""
+        return [one for one in self.found.values() if one.defect is None]
+
+    def line(self) -> str:
+        """One line about it."""
+        return (
+            f"{self.cases} cases, {_rate(self.cases, self.seconds)} a second,"
+            f" {_rate(self.cases, self.cpu_seconds)} a CPU second, {len(self.places)} blocks,"
+            f" {len(self.pairs)} pairs of them, corpus {len(self.corpus)},"
+            f" findings {len(self.found)} ({len(self.new)} new)"
+        )
+
+
+def _rate(number: int, seconds: float) -> str:
+    return f"{number / seconds:.1f}" if seconds else "0"
+
+
+def load_corpus(folder: Path, target: Target) -> list[Case]:
+    """The cases in a folder, in the order of their names; UsageError names one that is none."""
+    cases = []
+    for file in sorted(folder.glob("*.json")):
+        case = load(file)
+        if case.target != target.name:
+            raise UsageError(f"the case {file} is of the target '{case.target}', not {target.name}")
+        cases.append(case)
+    return cases
+
+
+class _Loop:
+    """What the jobs share."""
+
+    def __init__(self, plan: Plan, known: Sequence[Known], runners: Sequence[Runs]) -> None:
+        self.done = Campaign(plan)
+        self._known = known
+        self._runners = runners
+        self._lock = threading.Lock()
+        self._number = plan.shard.number - 1
+        self._begun = time.monotonic()
+        self._cpu = time.process_time()
+        self._emulators: dict[int, tuple[float, float]] = {}
+        self._seen: set[tuple[int, int, int, int]] = set()
+        self.stop = threading.Event()
+
+    def seeds(self) -> list[Case]:
+        """What the corpus has from earlier runs."""
+        plan = self.done.plan
+        return load_corpus(plan.corpus, plan.target)
+
+    def next(self) -> Case | None:
+        """The next case of this shard; None: enough."""
+        plan = self.done.plan
+        with self._lock:
+            over = time.monotonic() - self._begun >= plan.seconds
+            enough = 0 < plan.cases <= self._number // plan.shard.count
+            if self.stop.is_set() or over or enough:
+                return None
+            number, self._number = self._number, self._number + plan.shard.count
+            corpus = list(self.done.corpus)
+        return make(plan.target, corpus, f"{plan.seed} {number}")
+
+    def take(self, job: int, runner: Runs, case: Case, ran: Ran) -> None:
+        """What became of a case."""
+        with self._lock:
+            done = self.done
+            done.cases += 1
+            if self._is_new(job, runner, ran):
+                done.corpus.append(case)
+                save(case, done.plan.corpus / f"{case.name}.json")
+            for finding in ran.findings:
+                self._find(case, finding)
+            self._count(job, runner)
+
+    def _is_new(self, job: int, runner: Runs, ran: Ran) -> bool:
+        """Has the case reached something that none has before?"""
+        new = False
+        for pair in ran.reached:
+            # An address is the same place as long as the guest is the same.
+            place = (job, runner.booted, *pair)
+            if place in self._seen:
+                continue
+            self._seen.add(place)
+            before, after = (runner.where(address) for address in pair)
+            if (before, after) not in self.done.pairs:
+                self.done.pairs.add((before, after))
+                self.done.places.add(after)
+                new = True
+        return new
+
+    def _find(self, case: Case, finding: Finding) -> None:
+        known = self.done.found.get(finding.key)
+        if known is not None:
+            known.times += 1
+            return
+        defect = reason(case, finding, self._known, self.done.plan.target.driver)
+        found = Found(finding, case, defect)
+        self.done.found[finding.key] = found
+        keep(found, self.done.plan.folder)
+
+    def _count(self, job: int, runner: Runs) -> None:
+        self.done.seconds = time.monotonic() - self._begun
+        # An emulator that has ended took its time along; the last that was known counts.
+        ended, last = self._emulators.get(job, (0.0, 0.0))
+        now = runner.cpu_seconds()
+        self._emulators[job] = (ended + last, now) if now < last else (ended, now)
+        used = sum(ended + last for ended, last in self._emulators.values())
+        self.done.cpu_seconds = used + time.process_time() - self._cpu
+        self.done.guests = sum(one.booted for one in self._runners)
+
+
+def keep(found: Found, folder: Path) -> None:
+    """Write a finding into the folder of the run."""
+    place = folder / FINDINGS / found.finding.name
+    save(found.case, place / CASE)
+    (place / REPORT).write_text(report(found), encoding="utf-8")
+
+
+def report(found: Found) -> str:
+    """What a finding is, for people."""
+    finding = found.finding
+    lines = [finding.key, "", finding.text]
+    lines += ["", f"known: {found.defect}"] if found.defect else []
+    lines += ["", "steps:", *(f"  {text_of(step)}" for step in found.case.steps)]
+    lines += ["", finding.report] if finding.report else []
+    return "\n".join(lines) + "\n"
+
+
+def shows(runner: Runs, key: str, runs: int = _RUNS) -> Callable[[Case], bool]:
+    """Does a case show that finding, in one of so many runs?"""
+
+    def look(case: Case) -> bool:
+        for _ in range(runs):
+            if any(finding.key == key for finding in runner.run(case).findings):
+                return True
+        return False
+
+    return look
+
+
+def fuzz(
+    plan: Plan, runners: Sequence[Runs], known: Sequence[Known], progress: Progress
+) -> Campaign:
+    """Run cases for as long as the plan says, then make what is new small."""
+    loop = _Loop(plan, known, runners)
+    seeds = loop.seeds()
+    with progress.step(f"fuzzing {plan.target.name}") as step:
+        ending = threading.Event()
+
+        def say() -> None:
+            while not ending.wait(_PROGRESS_SECONDS):
+                step.text = f"fuzzing {plan.target.name}: {loop.done.line()}"
+                step.update(loop.done.cases)
+
+        def work(job: int) -> None:
+            runner = runners[job]
+            for case in seeds[job :: len(runners)]:
+                if loop.stop.is_set():
+                    return
+                loop.take(job, runner, case, runner.run(case))
+            while (case_ := loop.next()) is not None:
+                ran = runner.run(case_)
+                if not loop.stop.is_set():
+                    loop.take(job, runner, case_, ran)
+
+        teller = threading.Thread(target=say, daemon=True)
+        teller.start()
+        try:
+            _run_all(work, loop, runners)
+        finally:
+            ending.set()
+            teller.join()
+    _make_small(loop, runners[0], progress)
+    _note(loop.done)
+    return loop.done
+
+
+def _run_all(work: Callable[[int], None], loop: _Loop, runners: Sequence[Runs]) -> None:
+    with ThreadPoolExecutor(len(runners)) as pool:
+        jobs = [pool.submit(work, job) for job in range(len(runners))]
+        try:
+            wait(jobs, return_when=FIRST_EXCEPTION)
+        finally:
+            if not all(job.done() for job in jobs):
+                loop.stop.set()
+                for runner in runners:
+                    runner.kill()
+    errors = [error for job in jobs if (error := job.exception()) is not None]
+    if errors:
+        raise errors[0]
+
+
+def _make_small(loop: _Loop, runner: Runs, progress: Progress) -> None:
+    for found in loop.done.new:
+        with progress.step(f"making {found.finding.key} small"):
+            look = shows(runner, found.finding.key)
+            if look(found.case):
+                found.case, found.tries = minimise(found.case, look, _SMALL_TRIES)
+                keep(found, loop.done.plan.folder)
+
+
+def confirm(done: Campaign, judge: Runs, known: Sequence[Known], progress: Progress) -> None:
+    """Run what is new or has failed again, in a guest of another kernel."""
+    plan = done.plan
+    with progress.step("running it again on the second kernel", len(done.corpus)) as step:
+        for found in list(done.found.values()):
+            ran = judge.run(found.case)
+            keys = [finding.key for finding in ran.findings]
+            found.notes.append(f"on the second kernel: {'; '.join(keys) or 'nothing'}")
+        for number, case in enumerate(done.corpus, 1):
+            for finding in judge.run(case).findings:
+                if finding.key not in done.found:
+                    defect = reason(case, finding, known, plan.target.driver)
+                    found = Found(finding, case, defect, notes=["on the second kernel only"])
+                    done.found[finding.key] = found
+                    keep(found, plan.folder)
+            step.update(number)
+    _note(done)
+
+
+def _note(done: Campaign) -> None:
+    """The figures of the run, for programs."""
+    text: dict[str, Any] = {
+        "target": done.plan.target.name,
+        "seed": done.plan.seed,
+        "shard": str(done.plan.shard),
+        "cases": done.cases,
+        "seconds": round(done.seconds, 1),
+        "cpu-seconds": round(done.cpu_seconds, 1),
+        "guests": done.guests,
+        "blocks": len(done.places),
+        "pairs": len(done.pairs),
+        "corpus": len(done.corpus),
+        "findings": [
+            {"key": one.finding.key, "known": one.defect, "times": one.times,
+             "case": f"{FINDINGS}/{one.finding.name}/{CASE}"}
+            for one in done.found.values()
+        ],
+    }  # fmt: skip
+    file = done.plan.folder / "run.json"
+    file.write_text(json.dumps(text, indent=1) + os.linesep, encoding="utf-8")

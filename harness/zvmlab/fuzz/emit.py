@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Reproducers of a case: files that show the finding without the fuzzer.
+
+    DIR/case.json      the case, for zvmlab fuzz --replay
+    DIR/scenario.py    a scenario, for zvmlab sweep and zvmlab bisect
+    DIR/test_case.py   a test for pytest
+    DIR/report.txt     a text with versions, to be mailed
+"""
+
+from __future__ import annotations
+
+import json
+import pprint
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import UsageError
+from zvmlab.base.version import __version__
+from zvmlab.fuzz.case import Case, save
+from zvmlab.fuzz.finding import Finding
+from zvmlab.fuzz.grammar import Target
+from zvmlab.guest.config import Artifacts
+from zvmlab.scenarios.steps import text_of
+
+_WIDTH = 96
+_MAIL_WIDTH = 72
+
+_SCENARIO = '''# SPDX-License-Identifier: MIT
+"""{what}; found by zvmlab fuzz {target}."""
+
+from __future__ import annotations
+
+from zvmlab.scenarios.context import Context, scenario
+
+MARK = {mark}
+
+STEPS = {steps}
+
+
+@scenario("{name}", {text!r}, partner="TESTER", modules={modules!r}, cpus={cpus})
+def {function}(context: Context) -> None:
+    """What prepares the guest, then the case."""
+    context.play(MARK)
+    context.play(STEPS)
+'''
+
+_TEST = '''# SPDX-License-Identifier: MIT
+"""{what}; found by zvmlab fuzz {target}.
+
+    PYTHONPATH=harness python3 -m pytest -p zvmlab.pytest_plugin --kernel {kernel} test_case.py
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from zvmlab.guest.guest import Guest
+from zvmlab.scenarios.player import Player
+
+MARK = {mark}
+
+STEPS = {steps}
+
+
+@pytest.mark.zvmlab(modules={modules!r}, cpus={cpus}, cold=False)
+def test_case(warm_guest: Guest) -> None:
+    """The guest survives the steps, and no call of theirs sleeps for good."""
+    player = Player(warm_guest)
+    player.play(MARK)
+    player.play(STEPS)
+    player.end()
+    assert not player.stuck
+    warm_guest.settle()
+'''
+
+
+def _python(steps: Sequence[Mapping[str, Any]]) -> str:
+    return pprint.pformat([dict(step) for step in steps], width=_WIDTH, sort_dicts=False)
+
+
+def emit(
+    case: Case,
+    target: Target,
+    kernel: str,
+    artifacts: Artifacts,
+    findings: Iterable[tuple[Finding, int]],
+    runs: int,
+    folder: Path,
+) -> list[Path]:
+    """Write all of them; *findings* with how many of so many *runs* have shown each."""
+    shown = list(findings)
+    what = shown[0][0].key if shown else "A case that shows nothing"
+    words = {
+        "what": what,
+        "target": case.target,
+        "mark": _python(case.mark),
+        "steps": _python(case.steps),
+        "modules": target.modules,
+        "cpus": case.cpus,
+        "name": f"fuzz-{case.target.replace('_', '-')}-{case.name[:8]}",
+        "function": f"fuzz_{case.target}_{case.name[:8]}",
+        "text": what[:80],
+        "kernel": kernel,
+    }
+    files = {
+        "scenario.py": _SCENARIO.format(**words),
+        "test_case.py": _TEST.format(**words),
+        "report.txt": mail(case, kernel, artifacts, shown, runs),
+    }
+    save(case, folder / "case.json")
+    try:
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written to: {error.strerror}") from error
+    return [folder / name for name in ("case.json", *files)]
+
+
+def mail(
+    case: Case,
+    kernel: str,
+    artifacts: Artifacts,
+    findings: Sequence[tuple[Finding, int]],
+    runs: int,
+) -> str:
+    """The text, as plain as a mail has to be."""
+    lines = [f"{case.target} on {artifacts.kernel_version} ({kernel})", ""]
+    for finding, times in findings:
+        lines += [finding.key, f"  {times} of {runs} runs", f"  {finding.text}", ""]
+    if not findings:
+        lines += [f"nothing was seen in {runs} runs", ""]
+    lines += ["Steps, of programs in the guest (a, b, c) and of CP:"]
+    lines += [f"  {number:2} {text_of(step)}" for number, step in enumerate(case.steps, 1)]
+    lines += ["", "Prepared by:", *(f"     {text_of(step)}" for step in case.mark)]
+    lines += ["", f"kernel   {artifacts.kernel_version} ({kernel})"]
+    lines += [f"zvmlab   {__version__}", f"emulator {artifacts.emulator.parent.name}"]
+    lines += ["repeat   zvmlab fuzz --replay case.json -n 10 --kernel " + kernel]
+    for finding, _ in findings[:1]:
+        lines += ["", finding.report] if finding.report else []
+    lines += ["", "The case:", json.dumps(case.to_json())]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""The grammar of a target: tests/fuzz/kernel/TARGET.toml as Python sees it.
+
+    target = find("af_iucv")
+    rng = random.Random("7 1")
+    steps = fresh(target, rng)
+
+The file has the machine, the steps that prepare it, and phrases: steps with "$NAME" wherever a
+value is to be drawn (docs/kernel-fuzzing.md).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.base.hints import did_you_mean
+from zvmlab.base.toml_file import parse
+from zvmlab.base.tree import TREE
+from zvmlab.guest.config import OUR_DRIVER, UPSTREAM_DRIVER
+from zvmlab.guest.names import MAX_CPUS, QEMU
+from zvmlab.scenarios.steps import check_steps
+
+FOLDER = Path("tests/fuzz/kernel")
+KNOWN = "known"
+"""Of the same folder; no target."""
+_KEYS = {
+    "text": str,
+    "cover": list,
+    "modules": list,
+    "segments": list,
+    "named": list,
+    "cp": dict,
+    "driver": str,
+    "cpus": int,
+    "mark": list,
+    "usable": list,
+    "values": dict,
+    "phrase": list,
+}
+_NEEDED = ("text", "cover", "phrase")
+_PHRASE = {"weight", "once", "steps"}
+_DEPTH = 20
+_PHRASES = (1, 8)
+"""So many phrases a new case has."""
+STEPS_MAX = 40
+"""And so many steps, or a few more."""
+
+Steps = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Steps that belong together; of the values *once*, all of them have the same."""
+
+    steps: Sequence[Mapping[str, Any]]
+    weight: int
+    once: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fuzzed, and how."""
+
+    name: str
+    text: str
+    cover: tuple[str, ...]
+    """The code that leads it, as Guest.cover() takes it."""
+    phrases: tuple[Phrase, ...]
+    values: Mapping[str, Any]
+    mark: Steps
+    usable: Steps
+    """What works after a case; each step says what it expects."""
+    named: tuple[str, ...] = ()
+    """Partners, segments and products that the steps are about (zvmlab.guest.bystanders)."""
+    modules: tuple[str, ...] = ()
+    segments: tuple[str, ...] = ()
+    cp: Mapping[str, str] | None = None
+    driver: str = UPSTREAM_DRIVER
+    cpus: int = 1
+
+
+def folder() -> Path:
+    """The folder with the grammars of this clone."""
+    found = TREE / FOLDER
+    if not found.is_dir():
+        raise CannotRun(f"{found} is missing; only a clone of zvmlab has the targets of fuzz")
+    return found
+
+
+def names(place: Path | None = None) -> list[str]:
+    """All targets."""
+    return sorted(file.stem for file in (place or folder()).glob("*.toml") if file.stem != KNOWN)
+
+
+def find(name: str, place: Path | None = None) -> Target:
+    """A target by its name; UsageError if there is none."""
+    known = names(place)
+    if name not in known:
+        raise UsageError(
+            f"there is no target {name!r} ({', '.join(known) or 'none'}){did_you_mean(name, known)}"
+        )
+    return load((place or folder()) / f"{name}.toml")
+
+
+def load(file: Path) -> Target:
+    """The target in a file; UsageError says what is wrong with it."""
+    found = parse(file)
+    for key in _NEEDED:
+        if key not in found:
+            raise UsageError(f"{file} has no '{key}'")
+    for key, value in found.items():
+        if key not in _KEYS:
+            raise UsageError(f"{file} has an unknown '{key}'{did_you_mean(key, list(_KEYS))}")
+        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
+            raise UsageError(f"{file}: '{key}' is no {_KEYS[key].__name__}")
+    return _target(file, found)
+
+
+def _target(file: Path, found: dict[str, Any]) -> Target:
+    cpus = found.get("cpus", 1)
+    if not 1 <= cpus <= MAX_CPUS[QEMU]:
+        raise UsageError(f"{file}: a guest has 1 to {MAX_CPUS[QEMU]} CPUs, not {cpus}")
+    if found.get("driver", UPSTREAM_DRIVER) not in (UPSTREAM_DRIVER, OUR_DRIVER):
+        raise UsageError(f"{file}: there is no driver '{found['driver']}'")
+    for key in ("cover", "modules", "segments", "named"):
+        if not all(isinstance(word, str) for word in found.get(key, [])):
+            raise UsageError(f"{file}: '{key}' has something that is no text")
+    target = Target(
+        name=file.stem,
+        text=found["text"],
+        cover=tuple(found["cover"]),
+        phrases=tuple(_phrase(file, number, one) for number, one in enumerate(found["phrase"], 1)),
+        values=found.get("values", {}),
+        mark=check_steps(f"{file}, mark", found.get("mark", []), cpus),
+        usable=check_steps(f"{file}, usable", found.get("usable", []), cpus),
+        named=tuple(found.get("named", ())),
+        modules=tuple(found.get("modules", ())),
+        segments=tuple(found.get("segments", ())),
+        cp=found.get("cp"),
+        driver=found.get("driver", UPSTREAM_DRIVER),
+        cpus=cpus,
+    )
+    if not target.phrases or not sum(phrase.weight for phrase in target.phrases):
+        raise UsageError(f"{file} has no phrase that could be drawn")
+    rng = random.Random(0)
+    for number, phrase in enumerate(target.phrases, 1):
+        check_steps(f"{file}, phrase {number}", draw(target, phrase, rng), cpus)
+    return target
+
+
+def _phrase(file: Path, number: int, found: object) -> Phrase:
+    what = f"{file}, phrase {number}"
+    if not isinstance(found, dict) or set(found) - _PHRASE or "steps" not in found:
+        raise UsageError(f"{what}: a phrase has steps, and may have weight and once")
+    steps, weight, once = found["steps"], found.get("weight", 1), found.get("once", [])
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        raise UsageError(f"{what}: its steps are no list of tables")
+    if isinstance(weight, bool) or not isinstance(weight, int) or not 0 <= weight <= 1000:
+        raise UsageError(f"{what}: its weight is no number from 0 to 1000")
+    if not isinstance(once, list) or not all(isinstance(name, str) for name in once):
+        raise UsageError(f"{what}: 'once' is no list of names")
+    return Phrase(steps, weight, tuple(once))
+
+
+class _Draw:
+    """Puts values in place of their names."""
+
+    def __init__(self, target: Target, once: tuple[str, ...], rng: random.Random) -> None:
+        self._target = target
+        self._once = once
+        self._rng = rng
+        self._drawn: dict[str, Any] = {}
+
+    def of(self, template: Any, depth: int = 0) -> Any:
+        if depth > _DEPTH:
+            raise UsageError(f"the values of target {self._target.name} lead in a circle")
+        if isinstance(template, str) and template.startswith("$"):
+            return self._value(template[1:], depth)
+        if isinstance(template, list):
+            return [self.of(inner, depth + 1) for inner in template]
+        if isinstance(template, dict):
+            return {key: self.of(inner, depth + 1) for key, inner in template.items()}
+        return template
+
+    def _value(self, name: str, depth: int) -> Any:
+        if name in self._drawn:
+            return self._drawn[name]
+        values = self._target.values
+        if name not in values:
+            raise UsageError(
+                f"target {self._target.name} has no values '{name}'"
+                f"{did_you_mean(name, list(values))}"
+            )
+        found = self._one(name, values[name], depth)
+        if name in self._once:
+            self._drawn[name] = found
+        return found
+
+    def _one(self, name: str, pool: Any, depth: int) -> Any:
+        if isinstance(pool, list) and pool:
+            return self.of(self._rng.choice(pool), depth + 1)
+        if isinstance(pool, dict) and set(pool) == {"from", "to"}:
+            first, last = pool["from"], pool["to"]
+            if self._rng.random() < 0.5:
+                return self._rng.choice((first, last, min(first + 1, last), max(last - 1, first)))
+            return self._rng.randint(first, last)
+        raise UsageError(
+            f"target {self._target.name}: the values '{name}' are neither a list nor from and to"
+        )
+
+
+def draw(target: Target, phrase: Phrase, rng: random.Random) -> Steps:
+    """The steps of a phrase, with values drawn."""
+    made: Steps = _Draw(target, phrase.once, rng).of(list(phrase.steps))
+    return made
+
+
+def any_phrase(target: Target, rng: random.Random) -> Steps:
+    """The steps of a phrase that is drawn by its weight."""
+    weights = [phrase.weight for phrase in target.phrases]
+    return draw(target, rng.choices(target.phrases, weights)[0], rng)
+
+
+def fresh(target: Target, rng: random.Random) -> Steps:
+    """The steps of a new case."""
+    steps: Steps = []
+    for _ in range(rng.randint(*_PHRASES)):
+        steps += any_phrase(target, rng)
+    return steps[:STEPS_MAX]

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: MIT
+"""A guest that runs one case after the other, each from the same mark, and judges it.
+
+    with Runner(target, kernel, folder) as runner:
+        ran = runner.run(case)
+        print(ran.findings, len(ran.reached))
+
+A case that crashes the guest costs no more than another: the guest is put back.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from zvmlab.agent.results import LogLine
+from zvmlab.agent.wire import AgentLost
+from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.base.plain import harmless
+from zvmlab.cp.afiucv import AfIucvClosed
+from zvmlab.fuzz.case import Case
+from zvmlab.fuzz.finding import BYSTANDER, DATA, LOST, SILENT, Finding, of_report
+from zvmlab.fuzz.grammar import Target
+from zvmlab.guest.bystanders import Bystanders, Changed
+from zvmlab.guest.config import Artifacts, GuestConfig
+from zvmlab.guest.console import CRASHES, DISABLED_WAIT, KASAN_CP, classify
+from zvmlab.guest.cover import EDGES, Cover
+from zvmlab.guest.guest import Guest
+from zvmlab.scenarios.player import GuestDied, Oopsed, Played, Player, Silent, sent_by_peers
+from zvmlab.scenarios.steps import faults_of, text_of
+from zvmlab.sweep.run import BAD_LINE, HANGS, LOG, UNUSABLE
+
+_CONSOLE_SECONDS = 5.0
+# Between what the kernel writes of a panic, and the console's file.
+_PAUSE_SECONDS = 0.02
+_ACCESS = re.compile(r"zvmlab-cp: KASAN: (.+)")
+_PEEK = 2
+_RECEIVE = ("recvfrom", "read")
+# With these, what arrives is not what was sent, and that is CP's doing.
+_CHANGING = ("corrupt", "duplicate", "reorder")
+_TEXT_MAX = 64 * 1024
+
+
+@dataclass
+class Ran:
+    """What became of a case."""
+
+    findings: list[Finding] = field(default_factory=list)
+    reached: list[tuple[int, int]] = field(default_factory=list)
+    """Addresses of what it executed (zvmlab.guest.cover)."""
+    played: list[Played] = field(default_factory=list)
+
+
+class Runner:
+    """One guest at a time; *folder* takes its logs."""
+
+    def __init__(
+        self,
+        target: Target,
+        kernel: str,
+        folder: Path,
+        artifacts: Artifacts | None = None,
+        mode: str = EDGES,
+    ) -> None:
+        self.target = target
+        self.config = GuestConfig(
+            kernel=kernel,
+            driver=target.driver,
+            modules=target.modules,
+            cp=target.cp or {},
+            trace=False,
+            crashes=(),
+        )
+        if target.segments:
+            segments = (*self.config.segments, *target.segments)
+            self.config = self.config._replace(segments=segments)
+        self._folder = folder
+        self._artifacts = artifacts
+        self._mode = mode
+        self._guest: Guest | None = None
+        self._for: tuple[object, ...] = ()
+        self._cover: Cover | None = None
+        self._bystanders: Bystanders | None = None
+        self._since = 0
+        self.booted = 0
+        """Guests so far."""
+
+    @property
+    def guest(self) -> Guest:
+        """The guest that runs the cases; there is one after the first case."""
+        if self._guest is None:
+            raise UsageError("no case has been run yet")
+        return self._guest
+
+    def where(self, address: int) -> str:
+        """The name of a place of code; "" for what is not covered."""
+        if not address or self._cover is None:
+            return ""
+        return str(self._cover.block(address))
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the emulator that runs now."""
+        return 0.0 if self._guest is None else self._guest.emulator.cpu_seconds()
+
+    def run(self, case: Case) -> Ran:
+        """Run it from its mark."""
+        wanted = (case.cpus, case.schedule, case.mark)
+        if self._guest is None or self._for != wanted:
+            self._begin(case)
+            self._for = wanted
+        guest = self.guest
+        ran = Ran()
+        try:
+            guest.put_back()
+        except (EmulatorError, Timeout):
+            self._begin(case)
+            guest = self.guest
+            guest.put_back()
+        self._forget_events()
+        console, log = self._sizes()
+        player = Player(guest, since=self._since)
+        try:
+            self._play(player, case, ran)
+        except GuestDied as error:
+            ran.findings.append(self._of_console(console, error))
+        except Oopsed:
+            self._judge_log(player, ran)
+        except Silent as error:
+            where = guest.machine.registers().splitlines()[:2]
+            ran.findings.append(Finding(SILENT, "", str(error), "\n".join(where)))
+        except (AgentLost, AfIucvClosed) as error:
+            ran.findings.append(Finding(LOST, "", f"the agent's connection has ended: {error}"))
+        self._judge_accesses(log, ran)
+        if self._cover is not None:
+            ran.reached = self._cover.addresses()
+        ran.played = player.played
+        return ran
+
+    def _play(self, player: Player, case: Case, ran: Ran) -> None:
+        player.play(case.steps)
+        player.wait()
+        ran.findings += _of_stuck(player.stuck)
+        ran.findings += judge_data(case, player.played)
+        player.end()
+        if not ran.findings:
+            ran.findings += _of_stuck(player.stuck)
+        player.guest.control.execute("fault-disarm")
+        if not player.stuck and self.target.usable:
+            ran.findings += self._judge_usable(player)
+        if self._judge_log(player, ran) or ran.findings:
+            return
+        assert self._bystanders is not None
+        try:
+            self._bystanders.check()
+        except Changed as error:
+            ran.findings += _of_bystander(case, str(error))
+
+    def _judge_usable(self, player: Player) -> list[Finding]:
+        first = len(player.played)
+        played = player.play(self.target.usable)
+        player.wait()
+        player.end()
+        for number, one in enumerate(played):
+            wrong = one.differs()
+            if wrong is not None:
+                what = text_of(one.step)
+                where = f"step {number + 1} of {len(played)}"
+                return [Finding(UNUSABLE, where, f"afterwards {what} gives {wrong}")]
+        del player.played[first:]
+        return []
+
+    def _judge_log(self, player: Player, ran: Ran) -> bool:
+        """Has the kernel said something bad?"""
+        lines = player.settled().lines
+        found = of_log(lines)
+        if found is not None:
+            ran.findings.insert(0, found)
+        return found is not None
+
+    def _judge_accesses(self, before: int, ran: Ran) -> None:
+        text = _added(self.guest.emulator.log, before)
+        found = _ACCESS.search(text)
+        if found is not None:
+            what = re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b", "N", found[1])
+            ran.findings.insert(0, Finding(KASAN_CP, what, found[1], text))
+
+    def _of_console(self, before: int, error: GuestDied) -> Finding:
+        """What the kernel has said before it ended; the console may be a moment behind."""
+        text = ""
+        end = time.monotonic() + _CONSOLE_SECONDS
+        while time.monotonic() < end:
+            now = _added(self.guest.channels.console_log, before)
+            if now and now == text:
+                break
+            text = now
+            time.sleep(_PAUSE_SECONDS)
+        return of_text(text) or Finding(DISABLED_WAIT, "", str(error), text)
+
+    def _sizes(self) -> tuple[int, int]:
+        files = (self.guest.channels.console_log, self.guest.emulator.log)
+        console, log = (file.stat().st_size if file.exists() else 0 for file in files)
+        return console, log
+
+    def _forget_events(self) -> None:
+        control = self.guest.control
+        for step in self.target.mark:
+            if step["do"] == "request" and step["execute"] == "peer-create":
+                control.forget_events("iucv-event", peer=step["arguments"]["name"])
+
+    def _begin(self, case: Case) -> None:
+        """A new guest, prepared and marked."""
+        self.close()
+        self.booted += 1
+        counts = case.schedule > 0
+        config = self.config._replace(
+            cpus=case.cpus, count_instructions=counts, schedule=case.schedule
+        )
+        folder = self._folder / str(self.booted)
+        guest = Guest(config, folder, self._artifacts)
+        self._guest = guest
+        try:
+            guest.boot()
+            self._artifacts = guest.artifacts
+            guest.qmp.execute("set-action", {"panic": "pause", "shutdown": "pause"})
+            player = Player(guest)
+            player.play(case.mark)
+            player.wait()
+            _check_mark(player.played)
+            guest.mark()
+            guest.put_back()
+            self._since = guest.agent.log_position()
+            self._bystanders = Bystanders(guest.control, self.target.named)
+            self._bystanders.begin()
+            self._cover = guest.cover(*self.target.cover, mode=self._mode)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Stop the guest; harmless without one."""
+        guest, self._guest, self._cover = self._guest, None, None
+        if guest is not None:
+            guest.stop()
+            shutil.rmtree(guest.logs, ignore_errors=True)
+
+    def kill(self) -> None:
+        """From any thread: the case that runs ends soon, by EmulatorError."""
+        if self._guest is not None:
+            self._guest.kill()
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _added(file: Path, before: int) -> str:
+    """What has been added to a log, as far as anybody wants to read it."""
+    try:
+        with open(file, "rb") as log:
+            log.seek(before)
+            return log.read(_TEXT_MAX).decode("latin-1").replace("\r", "")
+    except FileNotFoundError:
+        return ""
+
+
+def _check_mark(played: Sequence[Played]) -> None:
+    for one in played:
+        wrong = one.differs() or (one.answer or {}).get("error")
+        if one.stuck or one.slept:
+            wrong = "it sleeps"
+        if wrong:
+            raise ZvmlabError(f"what prepares the guest fails: {text_of(one.step)} gives {wrong}")
+
+
+def of_log(lines: Sequence[LogLine]) -> Finding | None:
+    """What the kernel's log has that it must not have."""
+    return of_text("\n".join(line.stamped for line in lines))
+
+
+def of_text(text: str) -> Finding | None:
+    """The first bad thing that the kernel says in a text."""
+    at = 0
+    for line in text.split("\n"):
+        crash = classify(line, CRASHES)
+        if crash is not None or BAD_LINE.search(line):
+            kind = LOG if crash is None else crash.kind
+            return of_report(kind, harmless(line), harmless(text[at:]))
+        at += len(line) + 1
+    return None
+
+
+def _of_stuck(stuck: Sequence[Played]) -> list[Finding]:
+    return [
+        Finding(HANGS, _what(one), f"{_what(one)} sleeps uninterruptibly in the guest")
+        for one in stuck[:1]
+    ]
+
+
+def _what(played: Played) -> str:
+    """What a step does, without its values."""
+    step = played.step
+    if step["do"] == "call":
+        return "open" if step["call"] == "openat" else str(step["call"])
+    return f"{step['do']} {step['module']}" if "module" in step else str(step["do"])
+
+
+def _of_bystander(case: Case, text: str) -> list[Finding]:
+    if any(step["do"] == "cpu" for step in case.steps) and "of CPU" in text:
+        return []  # a CPU that comes back has another buffer
+    first = text.partition(": ")[2].partition(" was ")[0]
+    return [Finding(BYSTANDER, re.sub(r"\d+", "N", first), text)]
+
+
+def judge_data(case: Case, played: Sequence[Played]) -> list[Finding]:
+    """Whatever a program has received is a piece of what one partner has sent, in its order."""
+    if any(fault.get("kind") in _CHANGING for fault in faults_of(case.steps)):
+        return []
+    streams = list(sent_by_peers(played).values())
+    places: dict[str, list[tuple[bytes, int]]] = {}
+    for one, fd, data in _received(played):
+        # Each stream that it may be, with the place behind what was received so far.
+        before = places.get(fd, [(stream, 0) for stream in streams])
+        after = [
+            (stream, found + len(data))
+            for stream, place in before
+            if (found := stream.find(data, place)) >= 0
+        ]
+        if not after:
+            text = f"{text_of(one.step)} gave {len(data)} bytes that no partner has sent there"
+            return [Finding(DATA, str(one.step["call"]), f"{text}: {data[:40].hex()}")]
+        if not _peeks(one.step):
+            places[fd] = after
+    return []
+
+
+def _peeks(step: Mapping[str, object]) -> bool:
+    args = step["args"]
+    assert isinstance(args, list)
+    return len(args) > 3 and isinstance(args[3], int) and bool(args[3] & _PEEK)
+
+
+def _received(played: Sequence[Played]) -> Iterator[tuple[Played, str, bytes]]:
+    """What was received from sockets, with the name of each; one that is made again begins anew."""
+    sockets: dict[str, int] = {}
+    for one in played:
+        step = one.step
+        if step["do"] != "call":
+            continue
+        name = step["args"][0] if step["args"] else None
+        if step["call"] in ("socket", "accept4") and "as" in step:
+            sockets[step["as"]] = one.number
+        elif step["call"] in _RECEIVE and isinstance(name, str) and name in sockets:
+            if one.ret > 0 and one.data:
+                yield one, f"{name} {sockets[name]}", one.data[: one.ret]

@@ -1,0 +1,561 @@
+# SPDX-License-Identifier: MIT
+"""zvmlab fuzz without guests: cases, grammars, generation by seed, minimising, the loop, bad input."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.agent.calls import Bad, Out
+from zvmlab.agent.wire import BadKind
+from zvmlab.base.errors import UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.base.shard import Shard
+from zvmlab.cli.main import main
+from zvmlab.fuzz import campaign as campaign_module
+from zvmlab.fuzz.campaign import Plan, confirm, fuzz, shows
+from zvmlab.fuzz.case import Case, from_json, load, save
+from zvmlab.fuzz.finding import Finding, Known, load_known, of_report, reason
+from zvmlab.fuzz.grammar import Target, find, names
+from zvmlab.fuzz.grammar import load as load_target
+from zvmlab.fuzz.minimise import minimise
+from zvmlab.fuzz.mutate import make
+from zvmlab.fuzz.runner import Ran, judge_data, of_text
+from zvmlab.scenarios.player import Played
+from zvmlab.scenarios.steps import argument, bytes_of, check_steps, stream_bytes
+
+QUIET = Progress(quiet=True)
+SOCKET: dict[str, Any] = {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"}
+RECEIVE: dict[str, Any] = {
+    "do": "call",
+    "call": "recvfrom",
+    "args": ["s1", {"out": 100}, 100, 0x40, 0, 0],
+}
+
+
+def send(data: dict[str, Any], path: int = 0, **more: Any) -> dict[str, Any]:
+    """A peer sends."""
+    arguments = {"peer": "TESTER", "function": "send", "path": path, "data": data, **more}
+    return {"do": "request", "execute": "peer-call", "arguments": arguments}
+
+
+def write_target(folder: Path, text: str) -> Path:
+    """A grammar of the test's own."""
+    file = folder / "toy.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+TOY = """
+text = "a toy"
+cover = ["toy"]
+[values]
+name = ["s1", "s2"]
+size = { from = 3, to = 9 }
+[[phrase]]
+once = ["name"]
+steps = [
+    { do = "call", call = "socket", args = [32, 1, 0], as = "$name" },
+    { do = "call", call = "read", args = ["$name", { out = "$size" }, 9] },
+]
+[[phrase]]
+weight = 3
+steps = [{ do = "signal", thread = "b" }]
+"""
+
+
+# Steps and cases.
+
+
+@pytest.mark.parametrize(
+    "step, said",
+    [
+        ({"do": "jump"}, "does none of call, poll"),
+        ({"do": "call", "call": "sokcet", "args": []}, "did you mean socket"),
+        ({"do": "call", "call": "socket"}, "call needs 'args'"),
+        ({"do": "call", "call": "socket", "args": [1] * 7}, "up to six arguments"),
+        ({"do": "call", "call": "socket", "args": [{"out": -1}]}, "-1 is not a number"),
+        ({"do": "call", "call": "socket", "args": [{"hex": "0g"}]}, "is not hexadecimal"),
+        ({"do": "call", "call": "socket", "args": [True]}, "true is not a number"),
+        ({"do": "call", "call": "socket", "args": [], "thread": "d"}, 'no thread "d"'),
+        ({"do": "cpu", "cpu": 1, "online": False}, "no CPU 1; the guest has CPUs 0 to 0"),
+        ({"do": "hold", "function": "f"}, "cannot be held in a guest that has one"),
+        ({"do": "write", "path": "/dev/../etc", "text": 1}, "1 is no text"),
+        ({"do": "write", "path": "/init", "text": ""}, "file that a step may write"),
+        ({"do": "request", "execute": "state-save", "arguments": {"file": "/x"}}, "no request"),
+        ({"do": "request", "execute": "monitor-capture", "arguments": {}}, "no request"),
+        (
+            {"do": "request", "execute": "fault-arm",
+             "arguments": {"point": "iucv.send", "kind": "drop"}},
+            "needs one of name, path",
+        ),
+        ({"do": "load", "module": "../x"}, '"../x" is no module'),
+        ({"do": "release", "nth": 1}, "release has no 'nth'"),
+    ],
+)  # fmt: skip
+def test_wrong_steps_are_named(step: dict[str, Any], said: str) -> None:
+    """One sentence, with the place."""
+    with pytest.raises(UsageError) as failed:
+        check_steps("the case x", [SOCKET, step], 1)
+    assert said in str(failed.value)
+    assert str(failed.value).startswith("the case x, step 2: ")
+
+
+def test_arguments_are_what_the_agent_takes() -> None:
+    """Numbers, names, and buffers of each kind."""
+    assert argument("", 7) == 7
+    assert argument("", "s1") == "s1"
+    assert argument("", {"out": 9}) == Out(9)
+    assert argument("", {"bad": ["partial", 64, 5]}) == Bad(BadKind.PARTIAL, 64, 5)
+    assert argument("", {"text": "/dev/x"}) == b"/dev/x\0"
+    # include/net/iucv/af_iucv.h: family, port, address, node, user, name.
+    address = bytes.fromhex("0020 0000 00000000") + b"        TESTER  SERVER  "
+    assert argument("", {"address": ["TESTER", "SERVER"]}) == address
+    assert bytes_of("", {"names": ["A", "B"]}) == bytes.fromhex(
+        "c1 40404040404040 c2 40404040404040"
+    )
+
+
+def test_data_tell_their_place() -> None:
+    """A part of one stream is at one place of it, and in no other stream."""
+    first, second = stream_bytes(1, 100), stream_bytes(2, 100)
+    assert len(first) == 100
+    assert first.find(first[40:60]) == 40
+    assert first[40:60] not in second
+
+
+def test_a_case_is_the_same_from_its_file(tmp_path: Path) -> None:
+    """Also its name, which changes with it."""
+    case = Case("af_iucv", (SOCKET, RECEIVE), ({"do": "load", "module": "af_iucv"},), 2, 7)
+    save(case, tmp_path / "case.json")
+    again = load(tmp_path / "case.json")
+    assert again == case and again.name == case.name
+    assert case.with_steps([SOCKET]).name != case.name
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (lambda data: data.update(version=2), "is a case of version 2; this zvmlab has 1"),
+        (lambda data: data.pop("steps"), "is damaged: it has no 'steps'"),
+        (lambda data: data.update(more=1), 'is damaged: a case has no "more"'),
+        (lambda data: data["machine"].update(cpus=0), "0 is no number of CPUs from 1 to 64"),
+        (lambda data: data.update(machine=[]), "is damaged: a machine has cpus and schedule"),
+        (lambda data: data["machine"].update(schedule=-1), "-1 is no schedule"),
+        (lambda data: data.update(target=3), "3 is no target"),
+        (lambda data: data.update(steps=[{"do": "cpu", "cpu": 5, "online": True}]), "no CPU 5"),
+        (lambda data: data.update(mark={}), "up to 500 steps"),
+    ],
+)
+def test_damaged_cases_are_refused(change: Callable[[dict[str, Any]], object], said: str) -> None:
+    """What is wrong, in one sentence."""
+    data = Case("af_iucv", (SOCKET,)).to_json()
+    change(data)
+    with pytest.raises(UsageError) as failed:
+        from_json("the case x", data)
+    assert said in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("{", "is not JSON"),
+        ("[1]", "is no case of zvmlab fuzz"),
+        ('{"version": 1, "version": 1}', "appears twice"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--replay", "--minimise"])
+def test_files_that_are_no_cases_end_with_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, text: str, said: str
+) -> None:
+    """No traceback, no guest."""
+    file = tmp_path / "case.json"
+    file.write_text(text, encoding="utf-8")
+    assert main(["fuzz", option, str(file)]) == 2
+    printed = capsys.readouterr().err
+    assert said in printed and "Traceback" not in printed
+
+
+def test_words_of_the_command_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each with one sentence."""
+    case = tmp_path / "case.json"
+    save(Case("no_such_target", (SOCKET,)), case)
+    wrong: list[tuple[list[str], str]] = [
+        (["af_iucvv"], "did you mean af_iucv"),
+        ([], "name a target"),
+        (["--replay", str(case)], "no target 'no_such_target'"),
+        (["af_iucv", "--replay", str(case)], "leave out TARGET"),
+        (["--replay", str(tmp_path / "none.json")], "cannot be read: No such file"),
+        (["af_iucv", "--jobs", "0", "--seed", "1"], "invalid number of jobs: 0"),
+        (["af_iucv", "--shard", "1/2"], "--shard needs --seed"),
+        (["af_iucv", "-n", "0"], "-n takes 1 to"),
+    ]
+    for words, said in wrong:
+        assert main(["fuzz", *words]) == 2, words
+        assert said in capsys.readouterr().err
+
+
+# Grammars.
+
+
+@pytest.mark.parametrize("name", names())
+def test_grammars_make_cases_that_are_some(name: str) -> None:
+    """Whatever is drawn or changed is a case again."""
+    target = find(name)
+    corpus: list[Case] = []
+    used = set()
+    for number in range(300):
+        case = make(target, corpus, f"1 {number}")
+        assert from_json("", json.loads(json.dumps(case.to_json()))) == case
+        used |= {step["do"] for step in case.steps}
+        if number % 3 == 0:
+            corpus.append(case)
+    assert "request" in used and len(used) > 1
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ('text = "a toy"', "", "has no 'text'"),
+        ("weight = 3", "weight = -3", "phrase 2: its weight is no number"),
+        ("steps = [{", "step = [{", "phrase 2: a phrase has steps"),
+        ('"$size"', '"$seize"', "did you mean size"),
+        ("{ from = 3, to = 9 }", "{ from = 3, till = 9 }", "neither a list nor from and to"),
+        ('["s1", "s2"]', '["$name"]', "lead in a circle"),
+        ('cover = ["toy"]', "cover = [7]", "'cover' has something that is no text"),
+        ('text = "a toy"', 'text = "a toy"\ncpus = 65', "a guest has 1 to 64 CPUs, not 65"),
+        ('text = "a toy"', 'text = "a toy"\nspeed = 1', "unknown 'speed'"),
+        ('thread = "b"', 'thread = "z"', 'phrase 2, step 1: there is no thread "z"'),
+        ("[[phrase]]", "[[phrase", "is not TOML"),
+    ],
+)
+def test_wrong_grammars_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    """The file and the place."""
+    assert old in TOY
+    file = write_target(tmp_path, TOY.replace(old, new, 1))
+    with pytest.raises(UsageError) as failed:
+        load_target(file)
+        find("toy", tmp_path)
+        for number in range(50):
+            make(load_target(file), [], str(number))
+    assert said in str(failed.value)
+
+
+def test_values_of_once_are_the_same_in_a_phrase(tmp_path: Path) -> None:
+    """The socket that is read from is the one that was made."""
+    target = load_target(write_target(tmp_path, TOY))
+    pairs = set()
+    for number in range(60):
+        steps = make(target, [], str(number)).steps
+        for first, second in zip(steps, steps[1:]):
+            if first["do"] == "call" and first["call"] == "socket":
+                assert second["args"][0] == first["as"]
+                pairs.add(first["as"])
+    assert pairs == {"s1", "s2"}
+
+
+def test_the_seed_decides() -> None:
+    """The same seed and corpus: the same case; another seed: another one."""
+    target = find("af_iucv")
+    corpus = [make(target, [], str(number)) for number in range(5)]
+    cases = [make(target, corpus, f"9 {number}") for number in range(40)]
+    assert cases == [make(target, corpus, f"9 {number}") for number in range(40)]
+    assert len({case.name for case in cases}) > 35
+    assert cases != [make(target, corpus, f"10 {number}") for number in range(40)]
+
+
+# Minimising, with a fake guest.
+
+
+def test_a_case_becomes_as_small_as_it_can() -> None:
+    """Two steps of thirty matter, and one value of one of them."""
+    target = find("af_iucv")
+    rng = random.Random(3)
+    noise = [step for number in range(20) for step in make(target, [], str(number)).steps][:40]
+    steps = list(noise)
+    steps.insert(rng.randrange(10), {**SOCKET, "thread": "c"})
+    steps.append({**RECEIVE, "args": ["s1", {"out": 4711}, 4711, 0x42, 0, 0]})
+
+    def shows_it(case: Case) -> bool:
+        made = [one for one in case.steps if one["do"] == "call" and one.get("as") == "s1"]
+        read = [
+            one
+            for one in case.steps
+            if one["do"] == "call" and one["call"] == "recvfrom" and one["args"][3] & 2
+            and one["args"][0] == "s1"
+        ]  # fmt: skip
+        return bool(made and read)
+
+    small, tries = minimise(Case("af_iucv", tuple(steps)), shows_it, 1000)
+    assert len(small.steps) == 2 and shows_it(small)
+    assert all("thread" not in step for step in small.steps)
+    assert small.steps[1]["args"][2] == 0
+    assert tries <= 1000
+
+
+def test_minimising_has_an_end() -> None:
+    """After so many candidates, whatever is left."""
+    case = Case("af_iucv", tuple([SOCKET] * 30))
+    asked: list[Case] = []
+
+    def never(candidate: Case) -> bool:
+        asked.append(candidate)
+        return False
+
+    assert minimise(case, never, 17) == (case, 17)
+    assert len(asked) == 17
+
+
+# Judges and findings.
+
+
+def played(*steps: tuple[dict[str, Any], bytes | int]) -> list[Played]:
+    """Steps, with what a program received, or the condition code of a request."""
+    found = []
+    for number, (step, gave) in enumerate(steps):
+        if isinstance(gave, int):
+            found.append(Played(number, step, answer={"cc": gave, "pgm": 0}))
+        else:
+            found.append(Played(number, step, len(gave), 0, gave))
+    return found
+
+
+def test_received_data_are_a_part_of_what_was_sent() -> None:
+    """In order; what lies between may be lost."""
+    data = stream_bytes(5, 60)
+    case = Case("af_iucv", ())
+    sent = (SOCKET, b""), (send({"data": [5, 60]}), 0)
+    right = played(*sent, (RECEIVE, data[:20]), (RECEIVE, data[30:50]))
+    assert judge_data(case, right) == []
+    for wrong in (
+        played(*sent, (RECEIVE, data[30:50]), (RECEIVE, data[:20])),
+        played(*sent, (RECEIVE, data[:20]), (RECEIVE, data[:20])),
+        played(*sent, (RECEIVE, data[:20] + b"x")),
+        played(sent[0], (send({"data": [5, 60]}), 1), (RECEIVE, data[:20])),
+    ):
+        (found,) = judge_data(case, wrong)
+        assert found.kind == "data" and found.where == "recvfrom"
+    peek = {**RECEIVE, "args": ["s1", {"out": 100}, 100, 0x42, 0, 0]}
+    assert judge_data(case, played(*sent, (peek, data[:20]), (RECEIVE, data[:20]))) == []
+
+
+def test_data_of_parameter_lists_count() -> None:
+    """X'FA' in the last byte: five bytes; an impossible length: none."""
+    hello = {"hex": "68656c6c6f0000fa"}
+    step = send({"hex": ""}, rmmsg=hello, flags=0x90)
+    case = Case("af_iucv", ())
+    assert judge_data(case, played((SOCKET, b""), (step, 0), (RECEIVE, b"hello"))) == []
+    impossible = send({"hex": ""}, rmmsg={"hex": "6162636465666780"}, flags=0x90)
+    (found,) = judge_data(case, played((SOCKET, b""), (impossible, 0), (RECEIVE, b"abcdefg\x80")))
+    assert "8 bytes that no partner has sent" in found.text
+
+
+OOPS = """\
+[   10.000000] monreader: quite normal
+[   12.000000] Unable to handle kernel pointer dereference in virtual kernel address space
+[   12.000001] Failing address: 00000000dead4000 TEID: 00000000dead4803
+[   12.000002] Oops: 0010 ilc:2 [#1] SMP
+[   12.000003] Krnl PSW : 0704c00180000000 000003ff800ab123 (mon_read+0x12/0x200 [monreader])
+[   12.000004] Call Trace:
+[   12.000005]  [<000003ff800ab123>] mon_read+0x12/0x200 [monreader]
+[   12.000006]  [<0000000000ab1234>] vfs_read+0x9a/0x300
+[   12.000007]  [<0000000000ab1235>] ksys_read+0x60/0xe0
+[   12.000008]  [<0000000000ab1236>] __do_syscall+0x1d0/0x200
+"""
+
+
+def test_findings_are_told_apart_by_their_innermost_functions() -> None:
+    """The first bad line counts, and what is normal does not."""
+    found = of_text(OOPS)
+    assert found is not None
+    assert found.kind == "oops"
+    assert found.where == "mon_read < vfs_read < ksys_read"
+    assert found.text.startswith("Unable to handle kernel pointer dereference")
+    assert "quite normal" not in found.report
+    again = of_text(OOPS.replace("12.0", "99.0").replace("dead4", "beef4"))
+    assert again is not None and again.key == found.key and again.name == found.name
+    assert of_text("[   10.000000] monreader: quite normal") is None
+
+
+def test_known_defects_have_their_number() -> None:
+    """By the table of the targets, or as sweeps know them, with the fault of the case."""
+    oops = of_report("oops", "Unable to handle kernel pointer dereference", OOPS)
+    known = [Known("mon*", "oops", r"mon_read\b.*", "pointer", "monreader, defect 2")]
+    assert reason(Case("monreader", ()), oops, known, "upstream") == "monreader, defect 2"
+    assert reason(Case("iucv", ()), oops, known, "upstream") is None
+    assert reason(Case("monreader", ()), Finding("bug", oops.where, "x"), known, "upstream") is None
+    rule = {"point": "iucv.send", "kind": "pgm", "value": 1, "name": "TESTER", "n": 2}
+    case = Case("af_iucv", ({"do": "request", "execute": "fault-arm", "arguments": rule},))
+    trace = "[<0000000000ab1234>] __iucv_message_send+0x9a/0x300"
+    died = of_report("oops", "illegal operation: 0001 ilc:2 [#1]", trace)
+    assert "B2F0 has no exception-table entry" in str(reason(case, died, [], "upstream"))
+    assert reason(Case("af_iucv", ()), died, [], "upstream") is None
+
+
+def test_the_table_of_known_defects_is_checked(tmp_path: Path) -> None:
+    """The clone's own is right; each mistake is named."""
+    assert all(isinstance(one, Known) for one in load_known())
+    for text, said in (
+        ('[[known]]\ntarget = "x"\nkind = "oops"\n', "entry 1: it has target, kind and defect"),
+        ('[[known]]\ntarget="x"\nkind="y"\ndefect="z"\nwhere="("\n', "'where' is no regular"),
+        ("a = 1\n", "something besides [[known]]"),
+        ("[[known", "is not TOML"),
+    ):
+        file = tmp_path / "known.toml"
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError) as failed:
+            load_known(file)
+        assert said in str(failed.value)
+
+
+# The loop, with a fake guest.
+
+
+class FakeRunner:
+    """Reaches a place for each kind of step, and has a mistake: a signal after a bind."""
+
+    def __init__(self) -> None:
+        self.booted = 1
+        self.ran: list[Case] = []
+
+    def run(self, case: Case) -> Ran:
+        """Each word of the steps is a place."""
+        self.ran.append(case)
+        words = [step.get("call", step["do"]) for step in case.steps]
+        ran = Ran(reached=[(0, sum(map(ord, word))) for word in words])
+        if "bind" in words and "signal" in words[words.index("bind") :]:
+            ran.findings.append(Finding("oops", "iucv_sock_bind", "a mistake"))
+        return ran
+
+    def where(self, address: int) -> str:
+        """No names."""
+        return f"place {address}" if address else ""
+
+    def cpu_seconds(self) -> float:
+        """So much for each case."""
+        return len(self.ran) / 100
+
+    def kill(self) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def plan(folder: Path, **more: Any) -> Plan:
+    """So many cases of af_iucv, in one job."""
+    fields: dict[str, Any] = {"seconds": 600.0, "seed": 4, "jobs": 1, "cases": 120, **more}
+    made = Plan(find("af_iucv"), folder / "out", folder / "corpus", **fields)
+    made.begin()
+    return made
+
+
+def test_a_run_finds_keeps_and_makes_small(tmp_path: Path) -> None:
+    """What reaches something new is in the corpus; the finding has two steps in the end."""
+    runner = FakeRunner()
+    done = fuzz(plan(tmp_path), [runner], [], QUIET)
+    assert done.cases == 120
+    assert len(list((tmp_path / "corpus").iterdir())) == len(done.corpus) > 3
+    (found,) = done.found.values()
+    assert found.defect is None and found.times >= 1
+    small = load(done.plan.place_of(found))
+    assert [step.get("call", step["do"]) for step in small.steps] == ["bind", "signal"]
+    assert "oops in iucv_sock_bind" in done.plan.place_of(found).with_name("report.txt").read_text()
+    noted = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert noted["cases"] == 120 and noted["findings"][0]["key"] == "oops in iucv_sock_bind"
+
+
+def test_the_same_seed_runs_the_same_cases(tmp_path: Path) -> None:
+    """In one job, from the same corpus; the shards of a run share its numbers."""
+    runs = []
+    for name in ("one", "two"):
+        runner = FakeRunner()
+        fuzz(plan(tmp_path / name), [runner], [Known("*", "oops", ".*", "", "7")], QUIET)
+        runs.append(runner.ran)
+    assert runs[0] == runs[1]
+    first, second = FakeRunner(), FakeRunner()
+    for number, runner in enumerate((first, second), 1):
+        shard = Shard(number, 2)
+        place = tmp_path / f"shard {number}"
+        fuzz(plan(place, shard=shard, cases=1), [runner], [], QUIET)
+    target = find("af_iucv")
+    assert [first.ran[0], second.ran[0]] == [make(target, [], "4 0"), make(target, [], "4 1")]
+
+
+def test_a_corpus_is_run_first_and_checked(tmp_path: Path) -> None:
+    """A case of another target, or a damaged one, is named before anything runs."""
+    seeds = [make(find("af_iucv"), [], f"seed {number}") for number in range(3)]
+    (tmp_path / "corpus").mkdir()
+    for case in seeds:
+        save(case, tmp_path / "corpus" / f"{case.name}.json")
+    runner = FakeRunner()
+    fuzz(plan(tmp_path, cases=1), [runner], [], QUIET)
+    assert {case.name for case in runner.ran[:3]} == {case.name for case in seeds}
+    save(Case("other", (SOCKET,)), tmp_path / "corpus" / "other.json")
+    with pytest.raises(UsageError, match="other.json is of the target 'other', not af_iucv"):
+        fuzz(plan(tmp_path), [FakeRunner()], [], QUIET)
+    (tmp_path / "corpus" / "other.json").write_text("{", encoding="utf-8")
+    with pytest.raises(UsageError, match="other.json is not JSON"):
+        fuzz(plan(tmp_path), [FakeRunner()], [], QUIET)
+
+
+def test_a_second_kernel_judges_what_was_kept(tmp_path: Path) -> None:
+    """What it alone shows is a finding, too."""
+    done = fuzz(plan(tmp_path, cases=20), [FakeRunner()], [], QUIET)
+
+    class Judge(FakeRunner):
+        """Sees something in each case that listens."""
+
+        def run(self, case: Case) -> Ran:
+            words = [step.get("call") for step in case.steps]
+            return Ran([Finding("bug", "iucv_sock_listen", "x")] if "listen" in words else [])
+
+    assert any("listen" in [s.get("call") for s in case.steps] for case in done.corpus)
+    confirm(done, Judge(), [], QUIET)
+    found = done.found["bug in iucv_sock_listen"]
+    assert found.notes == ["on the second kernel only"]
+    assert load(done.plan.place_of(found)) == found.case
+
+
+def test_an_error_of_a_job_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one is told to end, and the error is raised."""
+
+    class Broken(FakeRunner):
+        """Its guest is gone."""
+
+        def run(self, case: Case) -> Ran:
+            raise UsageError("the guest is gone")
+
+    monkeypatch.setattr(campaign_module, "_PROGRESS_SECONDS", 0.01)
+    with pytest.raises(UsageError, match="the guest is gone"):
+        fuzz(plan(tmp_path, jobs=2, cases=0), [FakeRunner(), Broken()], [], QUIET)
+
+
+def test_a_case_shows_a_finding_if_one_run_does() -> None:
+    """Of three."""
+
+    class Unsteady(FakeRunner):
+        """Every third run."""
+
+        def run(self, case: Case) -> Ran:
+            self.ran.append(case)
+            return Ran([Finding("oops", "f", "")] if len(self.ran) % 3 == 0 else [])
+
+    assert shows(Unsteady(), "oops in f")(Case("af_iucv", ()))
+    assert not shows(Unsteady(), "oops in f", 2)(Case("af_iucv", ()))
+
+
+def test_a_target_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """zvmlab fuzz list."""
+    assert main(["fuzz", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == names()
+    assert isinstance(find(names()[0]), Target)
