@@ -18,9 +18,9 @@ static uint32_t number(const json_t *args, const char *name)
 json_t *ctl_guest_describe(struct ctl_call *call)
 {
 	const json_t *args = call->args;
-	char name[9];
+	char name[9], group[9] = "";
 	const struct guest_description description = {
-		.name = name,
+		.name = name, .group = group,
 		.cpu_us = amount(args, "cpu-us"), .online_us = amount(args, "online-us"),
 		.cpu_percent = number(args, "cpu-percent"),
 		.storage_min = amount(args, "storage-min"),
@@ -37,6 +37,7 @@ json_t *ctl_guest_describe(struct ctl_call *call)
 	};
 
 	ctl_name(args, "name", name);
+	ctl_name(args, "group", group);
 	if (guests_describe(call->cp, &description, call->err, sizeof(call->err)) == 0)
 		return json_object();
 	call->error_class = "Failed";
@@ -65,8 +66,8 @@ static json_t *guest_json(const struct guest_data *data)
 
 	for (unsigned int i = 0; i < GUESTS_SAMPLES; i++)
 		json_array_append_new(samples, json_integer(data->sample[i]));
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:i, s:b, s:o}",
-			 "name", data->name, "cpu-us", ctl_json_u64(data->cpu_us), "online-us",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:i, s:b, s:o}",
+			 "name", data->name, "group", data->group, "cpu-us", ctl_json_u64(data->cpu_us), "online-us",
 			 ctl_json_u64(data->online_us), "storage-min",
 			 ctl_json_u64(data->storage_min), "storage-max",
 			 ctl_json_u64(data->storage_max), "storage-share",

@@ -363,7 +363,7 @@ MEMBERS(segment_file_args) = {
 };
 
 MEMBERS(guest_describe_args) = {
-	NAME("name", 0, "User ID."),
+	NAME("name", 0, "User ID."), NAME("group", OPT, "Of access control; default: none."),
 	OF_INPUT("cpu-us", OPT, guest_describe, cpu_us, "CPU time, as it is now."),
 	OF_INPUT("online-us", OPT, guest_describe, online_us, "Since it logged on, as it is now."),
 	OF_INPUT("cpu-percent", OPT, guest_describe, cpu_percent,
@@ -388,7 +388,8 @@ MEMBERS(guest_describe_args) = {
 MEMBERS(guest_name_args) = { NAME("name", 0, "User ID."), END };
 MEMBERS(any_number) = { INT(NULL, 0, U32, NULL) };
 MEMBERS(guest_member) = {
-	NAME("name", 0, "User ID."), INT("cpu-us", 0, U63, "CPU time."),
+	NAME("name", 0, "User ID."), STRING("group", 0, 0, 8, "Of access control; empty: none."),
+	INT("cpu-us", 0, U63, "CPU time."),
 	INT("online-us", 0, U63, "Since it logged on."), INT("storage-min", 0, U63, "KiB."),
 	INT("storage-max", 0, U63, "KiB."), INT("storage-share", 0, U63, "KiB."),
 	INT("storage-used", 0, U63, "KiB."), INT("cpus", 0, 0, CP_MAX_CPUS, "Virtual CPUs."),

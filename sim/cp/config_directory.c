@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL, MDISK. */
+/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, ACIGROUP, SPOOL, MDISK, CPU. */
 #include <assert.h>
 #include <string.h>
 
@@ -93,6 +93,17 @@ static bool parse_account(struct cp_config *config, struct config_span rest,
 	    config_name(word, false, config->account))
 		return true;
 	return config_wrong(problem, word, "an account number of 1 to 8 characters");
+}
+
+static bool parse_acigroup(struct cp_config *config, struct config_span rest,
+			   struct config_problem *problem)
+{
+	struct config_span word = rest;
+
+	if (config_word(&rest, &word) && config_empty(rest) &&
+	    config_name(word, false, config->group))
+		return true;
+	return config_wrong(problem, word, "an access-control group of 1 to 8 characters");
 }
 
 /* The device's type: 2540 READER, 2540 PUNCH, 1403. */
@@ -239,6 +250,7 @@ static const struct {
 	{ "NAMESAVE", parse_namesave },
 	{ "OPTION", parse_option },
 	{ "ACCOUNT", parse_account },
+	{ "ACIGROUP", parse_acigroup },
 	{ "SPOOL", parse_spool },
 	{ "MDISK", parse_mdisk },
 	{ "CPU", parse_cpu },
@@ -254,8 +266,8 @@ static bool parse_statement(struct cp_config *config, struct config_span item,
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (config_is(word, statements[i].name))
 			return statements[i].parse(config, rest, problem);
-	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL, MDISK or "
-			    "CPU statement");
+	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT, ACIGROUP, SPOOL, "
+			    "MDISK or CPU statement");
 }
 
 bool config_directory(struct cp_config *config, struct config_span text,
@@ -266,6 +278,7 @@ bool config_directory(struct cp_config *config, struct config_span text,
 	memset(config->iucv, 0, sizeof(config->iucv));
 	memset(config->namesave, 0, sizeof(config->namesave));
 	memset(config->account, 0, sizeof(config->account));
+	memset(config->group, 0, sizeof(config->group));
 	config->iucv_statements = 0;
 	config->namesaves = 0;
 	memset(config->unit, 0, sizeof(config->unit));

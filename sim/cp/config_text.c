@@ -82,6 +82,8 @@ static void put_directory(struct text *text, const struct cp_config *config)
 		put(text, "NAMESAVE %s;", config->namesave[i]);
 	if (config->account[0] != '\0')
 		put(text, "ACCOUNT %s;", config->account);
+	if (config->group[0] != '\0')
+		put(text, "ACIGROUP %s;", config->group);
 	for (unsigned int i = 0; i < config->units; i++)
 		put(text, "SPOOL %04X %s %c;", config->unit[i].device,
 		    types[config->unit[i].kind], config->unit[i].spool_class);

@@ -282,7 +282,7 @@ static void describe(struct replay *r, const json_t *record, const union input_a
 		.share = given->share, .capped = given->capped, .dedicated = given->dedicated,
 		.cpu_use = given->cpu_use, .cpu_delay = given->cpu_delay,
 		.page_wait = given->page_wait, .idle = given->idle, .other = given->other,
-		.logged_off = given->logged_off,
+		.logged_off = given->logged_off, .group = given->group,
 	};
 	char err[256];
 

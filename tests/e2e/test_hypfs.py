@@ -149,6 +149,21 @@ def test_class_b_sees_all_users(guest: Guest) -> None:
             assert number(guest, "systems/LINUX001/onlinetime_us") > 0
 
 
+@pytest.mark.requirement("Y2")
+@pytest.mark.zvmlab(
+    cp={"class": "BEG", "directory": "IUCV ALLOW;IUCV ANY;ACIGROUP STAFF"}, busybox=True
+)
+def test_guests_of_every_access_control_group_are_there(guest: Guest) -> None:
+    """Those of the guest's own group, of another one, and of none."""
+    describe(guest, "WEB", group="STAFF")
+    describe(guest, "MAIL", group="OTHER")
+    describe(guest, "PRINT")
+    with hypfs(guest):
+        found = guest.agent.run(["/bin/busybox", "ls", f"{HYPFS}/systems"]).check()
+        names = sorted(found.stdout.decode().split())
+    assert names == ["LINUX001", "MAIL", "OPERATOR", "PRINT", "WEB"]
+
+
 @pytest.mark.requirement("Y3")
 @ALL_USERS
 def test_hypfs_has_what_cp_says_of_each_guest(guest: Guest) -> None:

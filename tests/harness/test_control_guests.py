@@ -16,6 +16,7 @@ PAGE = 4096
 NOBODYS = 9 << 20
 WEB: dict[str, Any] = {
     "name": "WEB",
+    "group": "STAFF",
     "cpu-us": 7,
     "online-us": 9,
     "storage-min": 1,

@@ -14,7 +14,7 @@
 /* Parameter list, at a logical address; so is the buffer. */
 enum {
 	LIST_USERID = 0,	/* 8: blanks: the issuer; "*": all */
-	LIST_GROUP = 8,		/* 8: access-control group; blanks or "*": any */
+	LIST_GROUP = 8,		/* 8: access-control group; blanks: users of none; "*": all */
 	LIST_ADDRESS = 16,	/* 8 */
 	LIST_LENGTH = 24,	/* 4 */
 	LIST_FORMAT = 28,	/* 4 */
@@ -56,6 +56,7 @@ enum {
 
 struct answer {
 	struct cp *cp;
+	char group[CP_NAME_LEN + 1];	/* only users of that one, "*": all */
 	uint8_t data[(IUCV_MAX_USERS + GUESTS_MAX + 2) * GUEST_SIZE];
 	size_t len;
 };
@@ -68,6 +69,8 @@ static void add(void *opaque, const char *name)
 
 	assert(answer->len + GUEST_SIZE <= sizeof(answer->data));
 	guests_data(answer->cp, name, &data);
+	if (strcmp(answer->group, "*") != 0 && strcmp(answer->group, data.group) != 0)
+		return;
 	put_be32(at + GUEST_VERSION, FORMAT);
 	put_be32(at + GUEST_FLAGS, (uint32_t)data.capped << FLAG_CAPPED_SHIFT |
 				   (data.dedicated ? FLAG_DEDICATED : 0));
@@ -91,14 +94,11 @@ static void add(void *opaque, const char *name)
 
 static void find(struct cp *cp, struct answer *answer, const uint8_t list[LIST_SIZE])
 {
-	char userid[CP_NAME_LEN + 1], group[CP_NAME_LEN + 1];
+	char userid[CP_NAME_LEN + 1];
 	bool all_allowed = strchr(cp->config.classes, 'B') != NULL;
 
 	ebcdic_to_name(userid, list + LIST_USERID);
-	ebcdic_to_name(group, list + LIST_GROUP);
-	/* There are no groups here. */
-	if (group[0] != '\0' && strcmp(group, "*") != 0)
-		return;
+	ebcdic_to_name(answer->group, list + LIST_GROUP);
 	if (userid[0] == '\0' || strcmp(userid, cp->config.userid) == 0) {
 		add(answer, cp->config.userid);
 	} else if (all_allowed && strcmp(userid, "*") == 0) {

@@ -109,6 +109,14 @@ static bool data_valid(const struct guest_data *data, uint32_t cpu_percent)
 	       data->share <= data->share_max;
 }
 
+static bool group_valid(const char *group)
+{
+	const struct config_span span = { group, group + strlen(group) };
+	char name[CP_NAME_LEN + 1];
+
+	return *group == '\0' || (config_name(span, false, name) && strcmp(name, group) == 0);
+}
+
 /* Return: false with one sentence in @err. */
 static bool may_be_described(const struct cp *cp, const struct guest_description *d,
 			     const struct guest_data *data, char *err, size_t errlen)
@@ -118,6 +126,10 @@ static bool may_be_described(const struct cp *cp, const struct guest_description
 
 	if (!config_name(span, false, name) || strcmp(name, d->name) != 0) {
 		snprintf(err, errlen, "\"%.32s\" cannot be a user ID", d->name);
+		return false;
+	}
+	if (!group_valid(data->group) || (d->group && strcmp(d->group, data->group) != 0)) {
+		snprintf(err, errlen, "\"%.32s\" cannot be a group's name", d->group);
 		return false;
 	}
 	if (cp_machine_of(cp->system, name)) {
@@ -155,6 +167,7 @@ static struct guest_data data_of(const struct cp *cp, const struct guest_descrip
 	};
 
 	snprintf(data.name, sizeof(data.name), "%s", d->name);
+	snprintf(data.group, sizeof(data.group), "%s", d->group ? d->group : "");
 	for (unsigned int i = 0; i < GUESTS_TOTAL; i++)
 		data.sample[GUESTS_TOTAL] += data.sample[i];
 	return data;
@@ -167,7 +180,7 @@ int guests_describe(struct cp *cp, const struct guest_description *d, char *err,
 
 	if (!may_be_described(cp, d, &data, err, errlen))
 		return -1;
-	TRACE_INPUT(cp, guest_describe, .user = d->name, .cpu_us = d->cpu_us,
+	TRACE_INPUT(cp, guest_describe, .user = d->name, .group = data.group, .cpu_us = d->cpu_us,
 		    .online_us = d->online_us, .cpu_percent = d->cpu_percent,
 		    .storage_min = d->storage_min, .storage_max = d->storage_max,
 		    .storage_share = d->storage_share, .storage_used = d->storage_used,
@@ -204,6 +217,7 @@ static void own_data(struct cp *cp, struct guest_data *data)
 {
 	const uint64_t kib = storage_size(cp) / 1024;
 
+	snprintf(data->group, sizeof(data->group), "%s", cp->config.group);
 	data->online_us = clock_connected(cp);
 	data->cpu_us = data->online_us * cp_cpu_count(cp);
 	data->storage_max = data->storage_share = data->storage_used = kib;
@@ -298,6 +312,7 @@ static void data_state(struct state *s, struct guest_data *data)
 		state_u32(s, &data->sample[i]);
 	state_u8(s, &data->capped);
 	state_bool(s, &data->dedicated);
+	state_name(s, data->group);
 }
 
 static void guests_state(struct cp *cp, struct state *s)
@@ -315,7 +330,8 @@ static void guests_state(struct cp *cp, struct state *s)
 		state_u64(s, &guest->since);
 		state_bool(s, &guest->off);
 		state_require(s, guest->data.name[0] != '\0' &&
-				 data_valid(&guest->data, guest->cpu_percent));
+				 data_valid(&guest->data, guest->cpu_percent) &&
+				 group_valid(guest->data.group));
 		for (uint32_t j = 0; j < i; j++)
 			state_require(s, strcmp(guest->data.name, fresh.guest[j].data.name) != 0);
 	}

@@ -94,6 +94,7 @@ struct cp_config {
 	struct cp_machine machine;
 	char level[17];			/**< control-program id, e.g. "z/VM    7.3.0   " */
 	char account[CP_NAME_LEN + 1];
+	char group[CP_NAME_LEN + 1];	/**< ACIGROUP: access-control group, "": none */
 	unsigned int cpus;		/**< 1 to CP_MAX_CPUS: of the emulator's machine */
 	uint64_t logon_cpus;		/**< CPU statements: bit n is CPU n; 0: all, for ever */
 	uint32_t max_paths;		/**< OPTION MAXCONN, 1 to CP_MAX_PATHS */
@@ -144,7 +145,7 @@ void cp_config_fini(struct cp_config *config);
  *   storage    "0.140M 200M.200M" (start.size, K M or G)
  *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64;
  *              SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A;
- *              MDISK 0200 FB-512 V-DISK 16384 MW;CPU 00;CPU 01"
+ *              MDISK 0200 FB-512 V-DISK 16384 MW;CPU 00;CPU 01;ACIGROUP STAFF"
  *   segment    "MONDCSS 9000-97FF SC RSTD;DATA 10000-100FF EN 10100-101FF SW
  *              FILE=path" (pages in hexadecimal); empty: none
  *   console    virtual device number in hexadecimal

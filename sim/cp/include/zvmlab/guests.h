@@ -28,6 +28,7 @@ enum { GUESTS_CPU_USE, GUESTS_CPU_DELAY, GUESTS_PAGE_WAIT, GUESTS_IDLE, GUESTS_O
 /** CP's facts on a guest. */
 struct guest_data {
 	char name[CP_NAME_LEN + 1];
+	char group[CP_NAME_LEN + 1];	/**< of access control, "": none */
 	uint64_t cpu_us, online_us;	/**< CPU time of all its CPUs, time since it logged on */
 	uint64_t storage_min, storage_max, storage_share, storage_used;	/**< KiB */
 	uint32_t physical, logical;	/**< CPUs of the machine, of CP's partition */
@@ -41,6 +42,7 @@ struct guest_data {
 /** A guest that a test describes, with its times as they are now. */
 struct guest_description {
 	const char *name;		/**< a user ID, not the guest's own */
+	const char *group;		/**< of access control; NULL or "": none */
 	uint64_t cpu_us, online_us;
 	uint32_t cpu_percent;		/**< how fast its CPU time goes on; 100: one CPU */
 	uint64_t storage_min, storage_max, storage_share, storage_used;

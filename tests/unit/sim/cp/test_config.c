@@ -131,6 +131,8 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "directory", "OPTION MAXCONN" }, { "directory", "OPTION MAXCONN 0" },
 	{ "directory", "OPTION MAXCONN 65536" }, { "directory", "OPTION QUICKDSP" },
 	{ "directory", "ACCOUNT" }, { "directory", "ACCOUNT A B" }, { "directory", "ACCOUNT A,B" },
+	{ "directory", "ACIGROUP" }, { "directory", "ACIGROUP A B" }, { "directory", "ACIGROUP *" },
+	{ "directory", "ACIGROUP NINECHARS" },
 	{ "directory", "USER LINUX" },
 	{ "directory", "CPU" }, { "directory", "CPU 40" }, { "directory", "CPU 0;CPU 00" },
 	{ "directory", "CPU 00 IFL" }, { "directory", "CPU 01 BASE" }, { "directory", "CPU 0 BASE X" },
@@ -188,7 +190,7 @@ TEST(directory_takes_the_place_of_the_one_before)
 	ck_assert_int_eq(set("directory", ""), 0);
 	before = config;
 	ck_assert_int_eq(set("directory", "IUCV ANY;NAMESAVE A;OPTION APPLMON;ACCOUNT 1;"
-			     "SPOOL C 1403;MDISK 200 FB-512 V-DISK 8"), 0);
+			     "ACIGROUP A;SPOOL C 1403;MDISK 200 FB-512 V-DISK 8"), 0);
 	ck_assert_mem_ne(&config, &before, sizeof(config));
 	ck_assert_int_eq(set("directory", ""), 0);
 	ck_assert_mem_eq(&config, &before, sizeof(config));

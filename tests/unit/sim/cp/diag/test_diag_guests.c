@@ -493,6 +493,96 @@ TEST(amode_31)
 	ck_assert_uint_eq(fx.gr[3], UINT64_C(0x1234567800000000));
 }
 
+static void setup_staff(void)
+{
+	fx_setup_with((const char *const[]){ "userid", "tux", "cpus", "2", "class", "BG",
+					     "directory", "IUCV ANY;ACIGROUP STAFF", NULL });
+	cp_reset(fx.cp);
+	fx.tod += UINT64_C(90000000) << 12;
+}
+
+CASE("groups", setup_staff, fx_teardown);
+
+/* The user IDs of those that a question finds, "" if it is refused. */
+static const char *found(const char *user, const char *group)
+{
+	static char names[64];
+	size_t len = 0;
+
+	names[0] = '\0';
+	put_list_at(LIST, user, group, BUFFER, 8 * GUEST_SIZE);
+	fx.gr[1] = LIST;
+	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
+	if (fx.gr[3] != 0) {
+		ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+		return names;
+	}
+	for (uint64_t at = 0; at < 8 * GUEST_SIZE - fx.gr[1]; at += GUEST_SIZE) {
+		char name[9];
+
+		ebcdic_to_name(name, fx_at(BUFFER + at + GUEST_NAME, 8));
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s ", name);
+	}
+	return names;
+}
+
+TEST(group_that_is_asked_for)
+{
+	struct guest_description staff = web, other = web, none = web;
+
+	staff.group = "STAFF";
+	other.name = "MAIL";
+	other.group = "OTHER";
+	none.name = "PRINT";
+	ck_assert_int_eq(guests_describe(fx.cp, &staff, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests_describe(fx.cp, &none, err, sizeof(err)), 0);
+	ck_assert_str_eq(found("*", "*"), "TUX OPERATOR WEB MAIL PRINT ");
+	ck_assert_str_eq(found("*", ""), "OPERATOR PRINT ");
+	ck_assert_str_eq(found("*", "STAFF"), "TUX WEB ");
+	ck_assert_str_eq(found("*", "OTHER"), "MAIL ");
+	ck_assert_str_eq(found("*", "NOBODYS"), "");
+	ck_assert_str_eq(found("", ""), "");
+	ck_assert_str_eq(found("", "*"), "TUX ");
+	ck_assert_str_eq(found("TUX", "STAFF"), "TUX ");
+	ck_assert_str_eq(found("MAIL", "STAFF"), "");
+	ck_assert_str_eq(found("PRINT", ""), "PRINT ");
+}
+
+TEST(group_is_saved)
+{
+	struct guest_description staff = web;
+	uint8_t *image;
+	size_t len, at;
+
+	staff.group = "STAFF";
+	ck_assert_int_eq(guests_describe(fx.cp, &staff, err, sizeof(err)), 0);
+	image = fx_save(&len);
+	ck_assert(guests_forget(fx.cp, "WEB"));
+	fx_load(image, len);
+	ck_assert_str_eq(found("WEB", "STAFF"), "WEB ");
+	ck_assert_str_eq(found("WEB", "OTHER"), "");
+	at = state_find(image, len, "GUES");
+	image[at + state_find(image + at, len - at, "STAF")] = '*';
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+
+TEST(no_group)
+{
+	static const char *const names[] = { "TOOLONGNAME", "A B", "staff", "*" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct guest_description wrong = web;
+
+		wrong.group = names[i];
+		ck_assert_int_eq(guests_describe(fx.cp, &wrong, err, sizeof(err)), -1);
+		ck_assert_ptr_nonnull(strstr(err, "cannot be a group's name"));
+	}
+	ck_assert_str_eq(found("WEB", "*"), "");
+}
+
 CASE("all", setup_all, fx_teardown);
 
 TEST(all_users)
