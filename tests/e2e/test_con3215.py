@@ -85,6 +85,22 @@ def test_lines_of_a_program_arrive(terminal: Terminal) -> None:
     assert found == lines
 
 
+@pytest.mark.requirement("O2")
+def test_tabs_end_at_each_eighth_column(terminal: Terminal) -> None:
+    """A 3215 has no tabs, so the driver puts blanks; a line may come in several pieces."""
+    terminal.guest.agent.write_file("/proc/sys/kernel/printk", b"1")
+    lines = ["tab\tb\tc", "tab4567\tb", "tab45678\tb", "tab\t\t|", f"tab{'x' * 70}\ty\tz"]
+    pieces = ["tab\ta", "\tpiece"]
+    batch = terminal.worker.batch()
+    for text in (*(f"{line}\n" for line in lines), pieces[0], f"{pieces[1]}\n"):
+        batch.write(terminal.fd, text.encode())
+    for result in batch.run(LIMIT):
+        result.check()
+    wait_until(lambda: "piece" in terminal.log(), "the last line", terminal.log)
+    found = [line for line in terminal.log().splitlines() if line.startswith("tab")]
+    assert found == [line.expandtabs(8) for line in (*lines, "".join(pieces))]
+
+
 @pytest.mark.requirement("O3")
 @pytest.mark.parametrize(
     ("typed", "found"),
