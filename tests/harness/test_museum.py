@@ -7,24 +7,26 @@ import ast
 import contextlib
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from zvmlab.base.cache import cache_root
-from zvmlab.base.errors import EXIT_USAGE, UsageError
+from zvmlab.base.errors import EXIT_USAGE, Timeout, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
+from zvmlab.builder.modulebuild import Build
 from zvmlab.museum.pattern_edit import PatternEdit, edited_texts
 from zvmlab.cli.main import main
 from zvmlab.museum import show as show_module
 from zvmlab.museum.bugs import Bug, default_table, find, load
-from zvmlab.museum.edited import Run, applied
-from zvmlab.museum.suite import ordinary_tests
-from zvmlab.verdict.applied import File
+from zvmlab.museum.edited import Both, Run, applied, changed_files
+from zvmlab.museum.suite import Noticing, mapped_tests, noticing
+from zvmlab.verdict.applied import Applied, File
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen
+from zvmlab.verdict.sides import Side, Sides
 
 GOOD = """
 [[bug]]
@@ -122,7 +124,7 @@ def test_two_bugs_of_one_name(table: Path) -> None:
 
 
 def test_museum_has_real_tests() -> None:
-    """Each bug is shown by functions that are there, or says what is missing; each has suite tests."""
+    """Each bug is shown by functions that are there, or says what is missing."""
     bugs = load(default_table())
     assert all(bug.shown or bug.missing for bug in bugs)
     for bug in bugs:
@@ -134,9 +136,6 @@ def test_museum_has_real_tests() -> None:
                 if isinstance(node, ast.FunctionDef)
             }
             assert function in names, word
-        if bug.shown:
-            files = [word for word in ordinary_tests(bug) if word.startswith("tests/")]
-            assert files and all((TREE / file).is_file() for file in files), bug.id
 
 
 def test_unknown_bug_is_a_usage_error(capsys: pytest.CaptureFixture[str], table: Path) -> None:
@@ -153,7 +152,7 @@ def test_list_and_show(capsys: pytest.CaptureFixture[str], table: Path) -> None:
     assert r"in one place of drivers/example.c: 'b\\+\\+' -> 'b--'" in out
 
 
-@pytest.mark.parametrize("words", [["--times", "0"], ["--jobs", "0"], ["--times", "1001"]])
+@pytest.mark.parametrize("words", [["--times", "0"], ["-n", "0"], ["--times", "1001"]])
 def test_wrong_numbers(table: Path, words: list[str]) -> None:
     assert main(["museum", "run", "--table", str(table), *words]) == EXIT_USAGE
 
@@ -198,6 +197,13 @@ FAILS = Seen("t", False, False, "", "", "", "E   assert 1 == 2")
 OTHERWISE = Seen("t", False, False, "", "", "", "no guest")
 
 
+def both(base: Run, changed: Run) -> Both:
+    """Two sides without kernels."""
+    side = Side("6.12", "6.12.1")
+    sides = Sides(side, side, Build(Path(), "gcc", None), "")
+    return Both(sides, Applied({}, {}, {}), base, changed)
+
+
 @pytest.mark.parametrize(
     ("base", "changed", "right", "why"),
     [
@@ -225,8 +231,8 @@ def test_verdict(
     """Both sides have to be as the table says, and for the reason that it says."""
 
     @contextlib.contextmanager
-    def edited(*_: object) -> Iterator[tuple[Run, Run]]:
-        yield lambda _words: base, lambda _words: changed
+    def edited(*_: object) -> Iterator[Both]:
+        yield both(lambda _words: base, lambda _words: changed)
 
     monkeypatch.setattr(show_module, "edited", edited)
     shown = show_module.show(BUG, "", 1, Progress(quiet=True))
@@ -234,3 +240,106 @@ def test_verdict(
     assert shown.right == (right == (1, 1))
     if why:
         assert re.search(why, shown.why)
+
+
+SOURCE = """\
+static int one(void)
+{
+	return 1;
+}
+
+static int two(void)
+{
+	return 2;
+}
+"""
+MAP = {
+    "f.c": {"one": ["tests/e2e/a.py::test_one[x]", "(boot)"], "two": ["tests/e2e/a.py::test_two"]}
+}
+
+
+def test_tests_are_those_of_the_functions_that_differ(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text(SOURCE, encoding="ascii")
+    first = changed_files(tmp_path, {"f.c": SOURCE.replace("return 1", "return 3")})
+    every = changed_files(tmp_path, {"f.c": SOURCE.replace("return", "return -")})
+    assert mapped_tests(first, MAP) == ["tests/e2e/a.py::test_one"]
+    assert sorted(mapped_tests(every, MAP)) == [
+        "tests/e2e/a.py::test_one",
+        "tests/e2e/a.py::test_two",
+    ]
+
+
+class Suite:
+    """Three tests; each side says what they show, and ends as "pytest -x" does."""
+
+    NAMES = ("a.py::test_a", "a.py::test_b", "a.py::test_c")
+
+    def __init__(self, base: str, changed: str) -> None:
+        self.runs: list[tuple[str, tuple[str, ...]]] = []
+        self._expected = base
+        self.base = self._side("base", base)
+        self.changed = self._side("changed", changed)
+
+    def _side(self, side: str, shown: str) -> Run:
+        kinds = {"P": PASSES, "F": FAILS, "K": KNOWN, "S": SKIPS, "O": OTHERWISE}
+        found = {
+            name: dataclasses.replace(kinds[kind], node=f"{name}[{side}]")
+            for name, kind in zip(self.NAMES, shown)
+        }
+
+        def run(words: Sequence[str]) -> Results:
+            names = [word for word in words if word in found]
+            self.runs.append((side, tuple(names)))
+            results = {}
+            for name in names:
+                results[name] = found[name]
+                ends = found[name].holds is False and not found[name].known
+                unexpected = bool(found[name].holds) and self._known(name)
+                if "-x" in words and (ends or unexpected):
+                    break
+            return results
+
+        return run
+
+    def _known(self, name: str) -> bool:
+        return self._expected[self.NAMES.index(name)] == "K"
+
+    def judged(self) -> Noticing:
+        """What became of the change."""
+        return noticing(both(self.base, self.changed), self.NAMES, {})
+
+
+@pytest.mark.parametrize(
+    ("base", "changed", "by", "ran"),
+    [
+        ("PPP", "PPP", "", 3),
+        ("PPP", "PFP", "a.b", 2),
+        # What fails without the change as well notices nothing, and hides nothing.
+        ("FPP", "FPF", "a.c", 3),
+        ("FPP", "FPP", "", 3),
+        # An expected failure that ends, and one that becomes another.
+        ("PKP", "PPP", "a.b", 2),
+        ("KPP", "FPP", "a.a", 1),
+        ("KPP", "KPP", "", 3),
+        ("SPP", "SPP", "", 2),
+        ("SPP", "FPP", "", 3),
+    ],
+)
+def test_who_notices(base: str, changed: str, by: str, ran: int) -> None:
+    found = Suite(base, changed).judged()
+    assert (found.by, found.hung, found.ran) == (by, False, ran)
+
+
+def test_each_test_runs_once_without_the_change() -> None:
+    suite = Suite("FFP", "FFP")
+    assert suite.judged().by == ""
+    runs = [words for side, words in suite.runs if side == "base"]
+    assert runs == [("a.py::test_a",), ("a.py::test_b",), ("a.py::test_c",)]
+
+
+def test_tests_that_do_not_end_notice() -> None:
+    def hangs(_words: Sequence[str]) -> Results:
+        raise Timeout("1 s")
+
+    found = noticing(both(lambda _words: {}, hangs), ["a.py::test_a"], {})
+    assert found.hung and found.by

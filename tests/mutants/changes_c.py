@@ -35,9 +35,12 @@ _ARITHMETIC = {
 _NO_OPERAND = frozenset("return case sizeof else do goto const void char int long short".split())
 """Words behind which an operator has one operand, or a star makes a pointer."""
 _NOT_MEANT = frozenset(
-    "assert MON_ASSERT static_assert _Static_assert __attribute__ __printf".split()
+    """assert MON_ASSERT static_assert _Static_assert __attribute__ __printf
+    BUG_ON BUILD_BUG_ON WARN_ON WARN_ON_ONCE lockdep_assert_held
+    pr_debug DBF_EVENT DBF_ERROR DBF_LH IUCV_DBF_TEXT IUCV_DBF_TEXT_ IUCV_DBF_HEX TRACE""".split()
 )
-"""What is said with these before a bracket; MON_ASSERT() is the driver's assert()."""
+"""What is said with these before a bracket; MON_ASSERT() is the driver's assert(), and the rest
+are Linux' assertions, and its notes for whoever looks for a mistake."""
 _NO_STATEMENT = frozenset(
     """return break continue goto if else for while do switch case default struct union enum
     static const extern typedef register volatile inline unsigned signed""".split()

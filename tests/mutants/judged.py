@@ -18,6 +18,8 @@ from zvmlab.base.errors import UsageError
 
 
 JUDGED = Path("tests/mutants/judged.toml")
+HARMLESS, LINUX = "harmless", "linux"
+"""Sections: changes of this tree, changes of Linux."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,10 @@ class Entry:
         return text.replace(self.right, self.wrong)
 
 
-def load(path: Path) -> list[Entry]:
-    """All entries of a file."""
+def load(path: Path, section: str = HARMLESS) -> list[Entry]:
+    """All entries of a section of a file."""
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("harmless", [])
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get(section, [])
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path}: {error}") from None
     words = ("file", "right", "wrong", "why")

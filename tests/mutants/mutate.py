@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import math
 import queue
-import random
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ import page
 import reach
 import table
 from change import Mutant, short
+from chance import by_chance
 from contained import must_work
 from trial import Base, Result, Trial, Verdict
 from tree import SERVER, Tree
@@ -91,28 +91,9 @@ class Runner:
     def _in_time(self, mutant: Mutant) -> Result | None:
         return self.one(mutant) if time.monotonic() < self._end else None
 
-    def chosen(self, every: dict[str, list[Mutant]], number: int, seed: int) -> list[Result]:
-        """Tries as many of each folder, in the order of chance, as give *number* that count."""
-        sizes = {folder: len(mutants) for folder, mutants in every.items()}
-        wanted = enumerate_changes.shares(sizes, number)
-        waiting = {
-            folder: iter(
-                enumerate_changes.in_chosen_order(mutants, random.Random(f"{seed} {folder}"))
-            )
-            for folder, mutants in every.items()
-        }
-        results: list[Result] = []
-        while True:
-            batch = []
-            for folder, count in wanted.items():
-                batch += [mutant for _, mutant in zip(range(count), waiting[folder])]
-            random.Random(seed).shuffle(batch)
-            tried = self.several(batch)
-            results += tried
-            if len(tried) < len(batch) or not batch:
-                return results
-            for folder, group in _by_folder(self._rows, tried).items():
-                wanted[folder] -= sum(result.counted for result in group)
+    def folders(self, results: list[Result]) -> dict[str, list[Result]]:
+        """The results by the folder that they count for."""
+        return _by_folder(self._rows, results)
 
 
 def _by_folder(rows: list[table.Row], results: list[Result]) -> dict[str, list[Result]]:
@@ -142,7 +123,8 @@ def _tried(args: argparse.Namespace, rows: list[table.Row]) -> tuple[list[Result
     runner = Runner(args, used)
     runner.prepare()
     if mutants is None:
-        return runner.chosen(every, args.number, args.seed), runner.failing
+        tried = by_chance(every, args.number, args.seed, runner.several, runner.folders)
+        return tried, runner.failing
     return runner.several(mutants), runner.failing
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from change import Kind, short
+from judged import HARMLESS
 from trial import Result, Verdict
 
 
@@ -142,7 +143,7 @@ def _unique(text: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def entry(result: Result) -> str:
+def entry(result: Result, section: str = HARMLESS) -> str:
     """A survivor as an entry of judged.toml, without a reason."""
     mutant = result.mutant
     text, change = mutant.text, mutant.change
@@ -156,7 +157,7 @@ def entry(result: Result) -> str:
     wrong = text[first:start] + change.became + text[end:last]
     return "\n".join(
         [
-            "[[harmless]]",
+            f"[[{section}]]",
             f'file = "{mutant.file}"',
             f"right = {_quoted(right)}",
             f"wrong = {_quoted(wrong)}",

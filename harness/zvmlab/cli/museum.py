@@ -31,7 +31,7 @@ def add_commands(commands: Any) -> None:
         "run",
         "bring bugs back: their tests must pass without the edit and fail with it",
         "  zvmlab museum run peek-leak\n"
-        "  zvmlab museum run peek-leak --times 10 --kernel sid\n"
+        "  zvmlab museum run peek-leak -n 10 --kernel sid\n"
         "  zvmlab museum run --suite              does the ordinary suite notice them?",
     )
     add = running.add_argument
@@ -42,13 +42,19 @@ def add_commands(commands: Any) -> None:
         metavar="SUITE|TREE",
         help="a suite of Debian, for bugs of modules, or a source tree (default: the bug's own)",
     )
-    add("--times", type=int, default=1, metavar="N", help="show each so many times (default: 1)")
+    add(
+        "-n",
+        "--times",
+        type=int,
+        default=1,
+        metavar="N",
+        help="show each so many times (default: 1)",
+    )
     add(
         "--suite",
         action="store_true",
-        help="run the ordinary tests of each bug's file instead, and say who notices",
+        help="run the tests that come past each edit instead, but for its own: who notices?",
     )
-    add("--jobs", type=int, default=2, metavar="N", help="tests at the same time, for --suite")
     for parser in (listing, showing, running):
         parser.add_argument(
             "--table", type=Path, metavar="FILE", help="another table than tests/museum/bugs.toml"
@@ -84,13 +90,17 @@ def run_show(arguments: argparse.Namespace) -> int:
     return EXIT_PASS
 
 
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Show the bugs, or ask the suite; EXIT_FAILED if one is not seen."""
     from zvmlab.museum.show import show, suite  # which the other two need not import
-    from zvmlab.museum.suite import ordinary_tests
+    from zvmlab.verdict.choice import read_map
 
-    if not 1 <= arguments.times <= _MOST_TIMES or arguments.jobs < 1:
-        raise UsageError(f"--times takes 1 to {_MOST_TIMES}, --jobs 1 or more")
+    if not 1 <= arguments.times <= _MOST_TIMES:
+        raise UsageError(f"--times takes 1 to {_MOST_TIMES}")
     every = _bugs(arguments)
     chosen = [find(every, name) for name in arguments.id] or [bug for bug in every if bug.shown]
     for bug in chosen:
@@ -98,9 +108,9 @@ def run_bugs(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{bug.id} is not shown: {bug.missing}")
     progress = Progress()
     if arguments.suite:
-        found = suite(chosen, arguments.kernel, ordinary_tests, arguments.jobs, progress, print)
+        found = suite(chosen, arguments.kernel, read_map(""), progress, _say)
         asked = [one for one in found if not one.why]
-        noticed = sum(bool(one.by) for one in asked)
+        noticed = sum(bool(one.what.by) for one in asked)
         print(f"the suite noticed {noticed} of {len(asked)} bugs")
         return EXIT_PASS if noticed == len(found) else EXIT_FAILED
     right = True

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from zvmlab.base.errors import GuestPanic, Timeout, ZvmlabError
+from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.museum.bugs import Bug
 from zvmlab.museum.edited import edited
-from zvmlab.verdict.compare import Results, worse
+from zvmlab.museum.suite import Noticing, mapped_tests, noticing
+from zvmlab.verdict.choice import Map
+from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen, short_name
 
 TEST_SECONDS = 600
+SUITE_SECONDS = 3600
 Say = Callable[[str], None]
 
 
@@ -51,8 +54,9 @@ def show(bug: Bug, kernel: str, times: int, progress: Progress) -> Shown:
     name = kernel_of(bug, kernel)
     words = [*bug.options, *bug.tests]
     right, why, longest = [0, 0], "", 0.0
-    with edited(name, bug, TEST_SECONDS, progress) as (base, changed):
-        for side, (run, judge) in enumerate(((base, _wrong_without), (changed, _wrong_with))):
+    with edited(name, bug, TEST_SECONDS, progress) as both:
+        sides = (both.base, _wrong_without), (both.changed, _wrong_with)
+        for side, (run, judge) in enumerate(sides):
             for _ in range(times):
                 begun = time.monotonic()
                 wrong = judge(bug, run(words))
@@ -101,37 +105,24 @@ class Noticed:
     """Has the ordinary suite noticed a bug?"""
 
     bug: Bug
-    by: tuple[str, ...] = ()
-    """Tests whose result is another one than without the edit."""
-    ran: int = 0
+    what: Noticing = Noticing()
     why: str = ""
     """Why it could not be asked."""
 
 
 def suite(
-    bugs: Iterable[Bug],
-    kernel: str,
-    ordinary_tests: Callable[[Bug], Sequence[str]],
-    jobs: int,
-    progress: Progress,
-    say: Say,
+    bugs: Iterable[Bug], kernel: str, known: Map, progress: Progress, say: Say
 ) -> list[Noticed]:
-    """Run the ordinary tests of each bug's file without the edits, and with each of them."""
+    """Run the tests that the map gives for each bug, but for those that were written for it."""
     found: list[Noticed] = []
-    known: dict[tuple[str, ...], Results] = {}
+    base: dict[tuple[str, ...], dict[str, Results]] = {}
     for bug in bugs:
-        name, words = kernel_of(bug, kernel), ordinary_tests(bug)
+        name = kernel_of(bug, kernel)
         try:
-            key = (name, bug.file, *words)
-            workers = ["-n", str(jobs), "--dist", "loadgroup"] if jobs > 1 else []
-            with edited(name, bug, 6 * TEST_SECONDS, progress) as (base, changed):
-                if key not in known:
-                    known[key] = base([*workers, *words])
-                results = changed([*workers, *words])
-            by = [short_name(k) for k, one in results.items() if worse(known[key].get(k, one), one)]
-            found.append(Noticed(bug, tuple(by), len(results)))
-        except Timeout as error:
-            found.append(Noticed(bug, (str(error),)))
+            with edited(name, bug, SUITE_SECONDS, progress) as both:
+                tests = [test for test in mapped_tests(both.files, known) if test not in bug.tests]
+                runs = base.setdefault((name, *bug.options), {})
+                found.append(Noticed(bug, noticing(both, tests, runs, bug.options)))
         except GuestPanic:
             raise
         except ZvmlabError as error:
@@ -142,9 +133,11 @@ def suite(
 
 def sentence(noticed: Noticed) -> str:
     """One line for a bug."""
+    what = noticed.what
     if noticed.why:
         return f"{noticed.bug.id}: cannot be asked: {noticed.why}"
-    if not noticed.by:
-        return f"{noticed.bug.id}: not noticed by {noticed.ran} tests"
-    more = f" and {len(noticed.by) - 1} more" if len(noticed.by) > 1 else ""
-    return f"{noticed.bug.id}: noticed by {noticed.by[0]}{more}"
+    if what.hung:
+        return f"{noticed.bug.id}: noticed, because the tests did not end"
+    if not what.by:
+        return f"{noticed.bug.id}: not noticed by {what.ran} tests"
+    return f"{noticed.bug.id}: noticed by {what.by} after {what.ran} tests: {_first(what.text)}"
