@@ -343,3 +343,29 @@ def test_tests_that_do_not_end_notice() -> None:
 
     found = noticing(both(lambda _words: {}, hangs), ["a.py::test_a"], {})
     assert found.hung and found.by
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ("PFF", "one-bug: noticed by a.b (2 tests): E   assert 1 == 2"),
+        ("PPF", "one-bug: noticed by a.c, which was written for it (3 tests): E   assert 1 == 2"),
+        ("PPP", "one-bug: not noticed by 3 tests"),
+    ],
+)
+def test_suite_tells_the_tests_of_a_bug_from_others(
+    monkeypatch: pytest.MonkeyPatch, changed: str, line: str
+) -> None:
+    sides = Suite("PPP", changed)
+
+    @contextlib.contextmanager
+    def edited(*_: object) -> Iterator[Both]:
+        yield both(sides.base, sides.changed)
+
+    monkeypatch.setattr(show_module, "edited", edited)
+    monkeypatch.setattr(show_module, "mapped_tests", lambda *_: list(Suite.NAMES))
+    said: list[str] = []
+    bug = dataclasses.replace(BUG, tests=("a.py::test_c",))
+    (found,) = show_module.suite([bug], "", {}, Progress(quiet=True), said.append)
+    assert said == [line]
+    assert (bool(found.what.by), found.own) == (changed != "PPP", changed == "PPF")

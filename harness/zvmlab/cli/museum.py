@@ -53,7 +53,7 @@ def add_commands(commands: Any) -> None:
     add(
         "--suite",
         action="store_true",
-        help="run the tests that come past each edit instead, but for its own: who notices?",
+        help="run all tests that come past each edit instead: who notices?",
     )
     for parser in (listing, showing, running):
         parser.add_argument(
@@ -111,7 +111,10 @@ def run_bugs(arguments: argparse.Namespace) -> int:
         found = suite(chosen, arguments.kernel, read_map(""), progress, _say)
         asked = [one for one in found if not one.why]
         noticed = sum(bool(one.what.by) for one in asked)
-        print(f"the suite noticed {noticed} of {len(asked)} bugs")
+        own = sum(one.own for one in asked)
+        print(
+            f"the suite noticed {noticed} of {len(asked)} bugs, {own} by the tests that show them"
+        )
         return EXIT_PASS if noticed == len(found) else EXIT_FAILED
     right = True
     for bug in chosen:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.base.progress import Progress
@@ -106,6 +106,8 @@ class Noticed:
 
     bug: Bug
     what: Noticing = Noticing()
+    own: bool = False
+    """Only by the tests that show it."""
     why: str = ""
     """Why it could not be asked."""
 
@@ -113,7 +115,7 @@ class Noticed:
 def suite(
     bugs: Iterable[Bug], kernel: str, known: Map, progress: Progress, say: Say
 ) -> list[Noticed]:
-    """Run the tests that the map gives for each bug, but for those that were written for it."""
+    """Run the tests that the map gives for each bug; those that show it come last."""
     found: list[Noticed] = []
     base: dict[tuple[str, ...], dict[str, Results]] = {}
     for bug in bugs:
@@ -122,7 +124,12 @@ def suite(
             with edited(name, bug, SUITE_SECONDS, progress) as both:
                 tests = [test for test in mapped_tests(both.files, known) if test not in bug.tests]
                 runs = base.setdefault((name, *bug.options), {})
-                found.append(Noticed(bug, noticing(both, tests, runs, bug.options)))
+                what = noticing(both, tests, runs, bug.options)
+                own = not what.by
+                if own:
+                    last = noticing(both, bug.tests, runs, bug.options)
+                    what = replace(last, ran=what.ran + last.ran)
+                found.append(Noticed(bug, what, own and bool(what.by)))
         except GuestPanic:
             raise
         except ZvmlabError as error:
@@ -140,4 +147,5 @@ def sentence(noticed: Noticed) -> str:
         return f"{noticed.bug.id}: noticed, because the tests did not end"
     if not what.by:
         return f"{noticed.bug.id}: not noticed by {what.ran} tests"
-    return f"{noticed.bug.id}: noticed by {what.by} after {what.ran} tests: {_first(what.text)}"
+    own = ", which was written for it" if noticed.own else ""
+    return f"{noticed.bug.id}: noticed by {what.by}{own} ({what.ran} tests): {_first(what.text)}"
