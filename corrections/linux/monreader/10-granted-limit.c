@@ -8,21 +8,27 @@
  * does so if the user's directory entry has a lower MSGLIMIT.  EOVERFLOW
  * never comes then.
  *
- * The granted limit is in the connection complete interruption, from which
- * iucv_path_complete() takes the flags only.  Take the limit, too, and use
- * it.
+ * The limit of what CP sends is in the connection complete interruption,
+ * from which iucv_path_complete() takes the flags only.  Take the limit,
+ * too, and use it.  path->msglim stays what CONNECT has returned, as it
+ * limits what this side sends.
  *
  * Tried with limits of 1, 10, 100 and 255.
  */
+//@ file: include/net/iucv/iucv.h
+//@ after:  * msglim: 16 bit message limit
+ * msglim_partner: message limit of what the partner sends
+//@ after: 	u16 msglim;
+	u16 msglim_partner;
 //@ file: net/iucv/iucv.c
 //@ in: static void iucv_path_complete(
 //@ replace 2: 	if (path)
 	if (path) {
 		path->flags = ipc->ipflags1;
-		path->msglim = ipc->ipmsglim;
+		path->msglim_partner = ipc->ipmsglim;
 	}
 //@ file: drivers/s390/char/monreader.c
 //@ in: static void mon_iucv_message_pending(
 //@ replace: 	if (atomic_inc_return(&monpriv->msglim_count) == MON_MSGLIM) {
 	if (atomic_inc_return(&monpriv->msglim_count) ==
-	    min_t(int, path->msglim, MON_MSGLIM)) {
+	    min_t(int, path->msglim_partner, MON_MSGLIM)) {
