@@ -391,6 +391,8 @@ def test_known_defects_have_their_number() -> None:
     known = [Known("mon*", "oops", r"mon_read\b.*", "pointer", "monreader, defect 2")]
     assert reason(Case("monreader", ()), oops, known, "upstream") == "monreader, defect 2"
     assert reason(Case("iucv", ()), oops, known, "upstream") is None
+    ours = [Known("mon*", "oops", ".*", "", "7", "upstream")]
+    assert reason(Case("monreader", ()), oops, ours, "zvmlab") is None
     assert reason(Case("monreader", ()), Finding("bug", oops.where, "x"), known, "upstream") is None
     rule = {"point": "iucv.send", "kind": "pgm", "value": 1, "name": "TESTER", "n": 2}
     case = Case("af_iucv", ({"do": "request", "execute": "fault-arm", "arguments": rule},))
@@ -424,6 +426,7 @@ class FakeRunner:
 
     def __init__(self) -> None:
         self.booted = 1
+        self.driver = "upstream"
         self.ran: list[Case] = []
 
     def run(self, case: Case) -> Ran:

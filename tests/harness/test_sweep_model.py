@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -298,13 +297,9 @@ def test_everything_that_was_passed_off_is_told(corrupted: bool, texts: list[str
     """A read without an end claims nothing; what CP has stored may come late, or twice."""
     first, second = bytes(range(96)), bytes(reversed(range(96)))
     reads = [first, first[:12], second, first[1:], b"", first[:50], second + b"x", first]
-    context: Any = SimpleNamespace(
-        stored_sets=lambda: [
-            CapturedSet(n, "sample", 1, one) for n, one in ((1, first), (2, second))
-        ],
-        sets=[FoundSet(stream, stream != first[:50], 4096) for stream in reads],
-    )
-    found = sweep_run.passed_off(context, corrupted)
+    stored = [CapturedSet(n, "sample", 1, one) for n, one in ((1, first), (2, second))]
+    sets = [FoundSet(stream, stream != first[:50], 4096) for stream in reads]
+    found = sweep_run.passed_off(sets, stored, corrupted)
     assert found == [Symptom("passed off", text) for text in texts]
 
 

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.cli.options import check_seed, kernel_option, seconds, seed_option, shard_option
-from zvmlab.cli.options import top_command
+from zvmlab.cli.options import (
+    check_seed,
+    driver_option,
+    kernel_option,
+    seconds,
+    seed_option,
+    shard_option,
+    top_command,
+)
 
 if TYPE_CHECKING:
     from zvmlab.fuzz.campaign import Campaign
@@ -42,6 +49,7 @@ def add_commands(commands: Any) -> None:
     add = parser.add_argument
     add("target", nargs="?", metavar="TARGET", help="what is fuzzed; 'list' names all targets")
     kernel_option(parser)
+    driver_option(parser)
     add(
         "--confirm",
         metavar="TREE",
@@ -107,18 +115,18 @@ def _one_case(arguments: argparse.Namespace) -> int:
     case = load(arguments.replay or arguments.minimise)
     target = find(case.target)
     work = Path(_FOLDER, "replay")
-    with _runner(target, arguments.kernel, work) as runner:
+    with _runner(target, arguments, work) as runner:
         if arguments.minimise:
             case = _minimise(runner, case, arguments.minimise)
         return _replay(runner, case, target, arguments)
 
 
-def _runner(target: Target, kernel: str, folder: Path) -> Runner:
+def _runner(target: Target, arguments: argparse.Namespace, folder: Path) -> Runner:
     from zvmlab.base.owned import claim
     from zvmlab.fuzz.runner import Runner
 
     claim(folder, lambda path: path.name.isdigit())
-    return Runner(target, kernel, folder)
+    return Runner(target, arguments.kernel, folder, driver=arguments.driver)
 
 
 def _minimise(runner: Runner, case: Case, file: Path) -> Case:
@@ -158,7 +166,7 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
         print(f"{text_of(one.step)}: {said}{', it slept' if one.slept else ''}")
     known = load_known()
     for key, finding in first.items():
-        defect = reason(case, finding, known, target.driver)
+        defect = reason(case, finding, known, arguments.driver)
         print(f"{times[key]} of {arguments.times}: {key}: {finding.text}"
               + (f" (known: {defect})" if defect else ""))  # fmt: skip
     if not first:
@@ -205,7 +213,7 @@ def _run(arguments: argparse.Namespace) -> int:
     known = load_known()
     plan.begin()
     runners = [
-        Runner(target, arguments.kernel, plan.folder / GUESTS / str(job))
+        Runner(target, arguments.kernel, plan.folder / GUESTS / str(job), driver=arguments.driver)
         for job in range(1, plan.jobs + 1)
     ]
     prepare(runners[0].config, progress)
@@ -215,7 +223,8 @@ def _run(arguments: argparse.Namespace) -> int:
         for runner in runners:
             runner.close()
     if arguments.confirm is not None:
-        judge = Runner(target, arguments.confirm, plan.folder / GUESTS / "confirm")
+        place = plan.folder / GUESTS / "confirm"
+        judge = Runner(target, arguments.confirm, place, driver=arguments.driver)
         try:
             confirm(done, judge, known, progress)
         finally:

@@ -45,6 +45,7 @@ class Runs(Protocol):
     """What runs cases (zvmlab.fuzz.runner.Runner)."""
 
     booted: int
+    driver: str
 
     def run(self, case: Case) -> Ran:
         """Run one."""
@@ -198,7 +199,7 @@ class _Loop:
                 done.corpus.append(case)
                 save(case, done.plan.corpus / f"{case.name}.json")
             for finding in ran.findings:
-                self._find(case, finding)
+                self._find(runner, case, finding)
             self._count(job, runner)
 
     def _is_new(self, job: int, runner: Runs, ran: Ran) -> bool:
@@ -217,12 +218,12 @@ class _Loop:
                 new = True
         return new
 
-    def _find(self, case: Case, finding: Finding) -> None:
+    def _find(self, runner: Runs, case: Case, finding: Finding) -> None:
         known = self.done.found.get(finding.key)
         if known is not None:
             known.times += 1
             return
-        defect = reason(case, finding, self._known, self.done.plan.target.driver)
+        defect = reason(case, finding, self._known, runner.driver)
         found = Found(finding, case, defect)
         self.done.found[finding.key] = found
         keep(found, self.done.plan.folder)
@@ -339,7 +340,7 @@ def confirm(done: Campaign, judge: Runs, known: Sequence[Known], progress: Progr
         for number, case in enumerate(done.corpus, 1):
             for finding in judge.run(case).findings:
                 if finding.key not in done.found:
-                    defect = reason(case, finding, known, plan.target.driver)
+                    defect = reason(case, finding, known, judge.driver)
                     found = Found(finding, case, defect, notes=["on the second kernel only"])
                     done.found[finding.key] = found
                     keep(found, plan.folder)

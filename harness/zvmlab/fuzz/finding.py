@@ -22,15 +22,15 @@ from zvmlab.guest.console import innermost
 from zvmlab.scenarios.steps import faults_of
 from zvmlab.sweep.cases import Case as SweepCase
 from zvmlab.sweep.known import KNOWN as SWEEP_KNOWN
-from zvmlab.sweep.run import HANGS, LOG, PANIC, UNUSABLE, Symptom
+from zvmlab.sweep.run import HANGS, LOG, PANIC, PASSED_OFF, UNUSABLE, Symptom
 
 _FUNCTIONS = 3
 """So many innermost functions tell findings apart."""
 _DIGITS = 10
 BYSTANDER, DATA, SILENT, LOST = "bystander", "data", "silent", "lost"
-_SYMPTOMS = {HANGS: HANGS, LOG: LOG, UNUSABLE: UNUSABLE}
+_SYMPTOMS = {HANGS: HANGS, LOG: LOG, UNUSABLE: UNUSABLE, DATA: PASSED_OFF}
 _STAMP = re.compile(r"^.*?\[ *\d+\.\d+\](?:\[[^\]]*\])? *")
-_ENTRY = {"target", "kind", "where", "text", "defect"}
+_ENTRY = {"target", "kind", "where", "text", "defect", "driver"}
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,14 @@ class Known:
     """Regular expressions, for all of the functions, and for a part of the text."""
     text: str
     defect: str
+    driver: str = "*"
+    """A pattern: whose monreader has it."""
 
-    def covers(self, case: Case, finding: Finding) -> bool:
+    def covers(self, case: Case, finding: Finding, driver: str) -> bool:
         """Is the finding this defect?"""
         return (
             fnmatch.fnmatchcase(case.target, self.target)
+            and fnmatch.fnmatchcase(driver, self.driver)
             and self.kind == finding.kind
             and re.fullmatch(self.where, finding.where) is not None
             and re.search(self.text, finding.text) is not None
@@ -105,8 +108,10 @@ def load_known(file: Path | None = None) -> list[Known]:
 def _known(file: Path, number: int, entry: Any) -> Known:
     what = f"{file}, entry {number}"
     if not isinstance(entry, dict) or not {"target", "kind", "defect"} <= set(entry) <= _ENTRY:
-        raise UsageError(f"{what}: it has target, kind and defect, and may have where and text")
-    texts = {key: entry.get(key, "" if key == "text" else ".*") for key in _ENTRY}
+        raise UsageError(
+            f"{what}: it has target, kind and defect, and may have driver, where and text"
+        )
+    texts = {"where": ".*", "text": "", "driver": "*"} | entry
     if not all(isinstance(text, str) for text in texts.values()):
         raise UsageError(f"{what}: one of its values is no text")
     for key in ("where", "text"):
@@ -120,7 +125,7 @@ def _known(file: Path, number: int, entry: Any) -> Known:
 def reason(case: Case, finding: Finding, known: Iterable[Known], driver: str) -> str | None:
     """The defect that a finding is; None if it is new."""
     for one in known:
-        if one.covers(case, finding):
+        if one.covers(case, finding, driver):
             return one.defect
     symptom = _symptom(finding)
     for fault in _sweep_cases(case):

@@ -21,7 +21,6 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.toml_file import parse
 from zvmlab.base.tree import TREE
-from zvmlab.guest.config import OUR_DRIVER, UPSTREAM_DRIVER
 from zvmlab.guest.names import MAX_CPUS, QEMU
 from zvmlab.scenarios.steps import check_steps
 
@@ -35,7 +34,6 @@ _KEYS = {
     "segments": list,
     "named": list,
     "cp": dict,
-    "driver": str,
     "cpus": int,
     "mark": list,
     "usable": list,
@@ -80,7 +78,6 @@ class Target:
     modules: tuple[str, ...] = ()
     segments: tuple[str, ...] = ()
     cp: Mapping[str, str] | None = None
-    driver: str = UPSTREAM_DRIVER
     cpus: int = 1
 
 
@@ -125,8 +122,6 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
     cpus = found.get("cpus", 1)
     if not 1 <= cpus <= MAX_CPUS[QEMU]:
         raise UsageError(f"{file}: a guest has 1 to {MAX_CPUS[QEMU]} CPUs, not {cpus}")
-    if found.get("driver", UPSTREAM_DRIVER) not in (UPSTREAM_DRIVER, OUR_DRIVER):
-        raise UsageError(f"{file}: there is no driver '{found['driver']}'")
     for key in ("cover", "modules", "segments", "named"):
         if not all(isinstance(word, str) for word in found.get(key, [])):
             raise UsageError(f"{file}: '{key}' has something that is no text")
@@ -142,7 +137,6 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
         modules=tuple(found.get("modules", ())),
         segments=tuple(found.get("segments", ())),
         cp=found.get("cp"),
-        driver=found.get("driver", UPSTREAM_DRIVER),
         cpus=cpus,
     )
     if not target.phrases or not sum(phrase.weight for phrase in target.phrases):

@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.fuzz.case import Case
 from zvmlab.scenarios.steps import THREADS, check_step
 
+_HALVED = 1 << 16
+"""Numbers above that are addresses rather than sizes."""
 MOST = 500
 """So many candidates are run at most."""
 
@@ -56,41 +58,47 @@ class _Minimiser:
                 return len(self.case.steps) < before
             size //= 2
 
-    def smaller_values(self) -> bool:
-        """Make each value of each step simpler, one at a time; has that helped?"""
-        helped = False
+    def simpler_steps(self) -> bool:
+        """Leave the thread out of each step, and make its numbers smaller; has that helped?"""
+        before = self.case
         for at in range(len(self.case.steps)):
-            for candidate in _simpler(dict(self.case.steps[at])):
-                try:
-                    check_step("", candidate, self.case.cpus)
-                except UsageError:
-                    continue
-                steps = list(self.case.steps)
-                steps[at] = candidate
-                helped |= self._take(self.case.with_steps(steps))
-        return helped
+            step = dict(self.case.steps[at])
+            if step["do"] != "signal" and step.pop("thread", THREADS[0]) != THREADS[0]:
+                self._put(at, step)
+            for where in list(_numbers(self.case.steps[at], ())):
+                self._smaller(at, where)
+        return self.case != before
+
+    def _smaller(self, at: int, where: tuple[Any, ...]) -> None:
+        """One number: none, one, or half of it and again half of that."""
+        step = self.case.steps[at]
+        value = _at(step, where)
+        for small in (0, 1):
+            if small < abs(value) and self._put(at, _with(step, where, small)):
+                return
+        while 2 < value <= _HALVED and self._put(at, _with(step, where, value // 2)):
+            value //= 2
+
+    def _put(self, at: int, step: Mapping[str, Any]) -> bool:
+        """Put a step in place of another, if it is one and shows the same."""
+        try:
+            check_step("", step, self.case.cpus)
+        except UsageError:
+            return False
+        steps = list(self.case.steps)
+        steps[at] = step
+        return self._take(self.case.with_steps(steps))
 
 
 def minimise(case: Case, shows: Shows, most: int = MOST) -> tuple[Case, int]:
     """The smallest case found that shows the same, and how many candidates were run for that."""
     found = _Minimiser(case, shows, most)
     try:
-        while found.fewer_steps() | found.smaller_values():
+        while found.fewer_steps() | found.simpler_steps():
             pass
     except _Enough:
         pass
     return found.case, found.tries
-
-
-def _simpler(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The step with one thing of it simpler."""
-    if step.get("thread", THREADS[0]) != THREADS[0]:
-        yield {key: value for key, value in step.items() if key != "thread"}
-    for where in list(_numbers(step, ())):
-        value = _at(step, where)
-        for smaller in dict.fromkeys((0, 1, value // 2)):
-            if 0 <= smaller < abs(value):
-                yield _with(step, where, smaller)
 
 
 def _numbers(value: Any, where: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -113,7 +121,7 @@ def _at(value: Any, where: tuple[Any, ...]) -> Any:
     return value
 
 
-def _with(step: dict[str, Any], where: tuple[Any, ...], number: int) -> dict[str, Any]:
-    made = copy.deepcopy(step)
+def _with(step: Mapping[str, Any], where: tuple[Any, ...], number: int) -> dict[str, Any]:
+    made = copy.deepcopy(dict(step))
     _at(made, where[:-1])[where[-1]] = number
     return made

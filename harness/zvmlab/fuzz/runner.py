@@ -10,6 +10,7 @@ A case that crashes the guest costs no more than another: the guest is put back.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import time
@@ -27,13 +28,15 @@ from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.finding import BYSTANDER, DATA, LOST, SILENT, Finding, of_report
 from zvmlab.fuzz.grammar import Target
 from zvmlab.guest.bystanders import Bystanders, Changed
-from zvmlab.guest.config import Artifacts, GuestConfig
+from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts, GuestConfig
 from zvmlab.guest.console import CRASHES, DISABLED_WAIT, KASAN_CP, classify
 from zvmlab.guest.cover import EDGES, Cover
 from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import Capture, CapturedSet
+from zvmlab.scenarios.context import FoundSet
 from zvmlab.scenarios.player import GuestDied, Oopsed, Played, Player, Silent, sent_by_peers
-from zvmlab.scenarios.steps import faults_of, text_of
-from zvmlab.sweep.run import BAD_LINE, HANGS, LOG, UNUSABLE
+from zvmlab.scenarios.steps import faults_of, text_of, thread_of
+from zvmlab.sweep.run import BAD_LINE, HANGS, LOG, UNUSABLE, passed_off
 
 _CONSOLE_SECONDS = 5.0
 # Between what the kernel writes of a panic, and the console's file.
@@ -66,11 +69,13 @@ class Runner:
         folder: Path,
         artifacts: Artifacts | None = None,
         mode: str = EDGES,
+        driver: str = UPSTREAM_DRIVER,
     ) -> None:
         self.target = target
+        self.driver = driver
         self.config = GuestConfig(
             kernel=kernel,
-            driver=target.driver,
+            driver=driver,
             modules=target.modules,
             cp=target.cp or {},
             trace=False,
@@ -125,7 +130,8 @@ class Runner:
         console, log = self._sizes()
         player = Player(guest, since=self._since)
         try:
-            self._play(player, case, ran)
+            with self._capture(case) as capture:
+                self._play(player, case, ran, capture)
         except GuestDied as error:
             ran.findings.append(self._of_console(console, error))
         except Oopsed:
@@ -141,11 +147,22 @@ class Runner:
         ran.played = player.played
         return ran
 
-    def _play(self, player: Player, case: Case, ran: Ran) -> None:
+    @contextlib.contextmanager
+    def _capture(self, case: Case) -> Iterator[Capture | None]:
+        """What CP stores of data sets meanwhile, if the case reads some."""
+        if not any(step["do"] == "reads" for step in case.steps):
+            yield None
+            return
+        with Capture(self.guest.control, self.guest.logs / "sets") as capture:
+            yield capture
+
+    def _play(self, player: Player, case: Case, ran: Ran, capture: Capture | None) -> None:
         player.play(case.steps)
         player.wait()
         ran.findings += _of_stuck(player.stuck)
         ran.findings += judge_data(case, player.played)
+        if capture is not None:
+            ran.findings += judge_sets(case, player.played, capture.so_far())
         player.end()
         if not ran.findings:
             ran.findings += _of_stuck(player.stuck)
@@ -343,6 +360,27 @@ def judge_data(case: Case, played: Sequence[Played]) -> list[Finding]:
         if not _peeks(one.step):
             places[fd] = after
     return []
+
+
+def judge_sets(
+    case: Case, played: Sequence[Played], stored: Sequence[CapturedSet]
+) -> list[Finding]:
+    """Each data set that a program has read to its end is one that CP has stored."""
+    others = [step for step in case.steps if _takes_apart(step)]
+    readers = {thread_of(step) for step in case.steps if step["do"] == "reads"}
+    if others or len(readers) > 1 or any(one.slept for one in played):
+        return []
+    sets = [
+        FoundSet(one.data, one.complete) for one in played if one.step["do"] == "reads" and one.data
+    ]
+    corrupted = any(fault.get("kind") in _CHANGING for fault in faults_of(case.steps))
+    return [Finding(DATA, one.kind, one.text) for one in passed_off(sets, stored, corrupted)]
+
+
+def _takes_apart(step: Mapping[str, object]) -> bool:
+    """Does somebody read a part of a set, or is one announced that CP has not stored?"""
+    reads = step["do"] == "call" and step["call"] in ("read", "readv", "dup")
+    return reads or step["do"] == "request" and step["execute"] == "monitor-raw"
 
 
 def _peeks(step: Mapping[str, object]) -> bool:

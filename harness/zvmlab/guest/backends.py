@@ -137,6 +137,8 @@ class _QemuMachine:
             self._set("restore", file)
         except EmulatorError as error:
             raise EmulatorError(f"QEMU cannot restore the guest: {error}") from error
+        # A machine that stood after a panic is another one now.
+        self.qmp.forget("GUEST_PANICKED")
 
     def _set(self, name: str, file: Path) -> None:
         """EmulatorError says why it was refused."""

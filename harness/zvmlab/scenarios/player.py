@@ -44,6 +44,7 @@ _ANSWER_SECONDS = 10.0
 """The same for a guest that does not sleep: one that does not answer then hangs."""
 _SOON_SECONDS = 0.004
 _LOOK_SECONDS = 0.01
+_SHOWN = 60
 _HELD_CPU = 1
 _ENDER = "ender"
 _MAKE_FILES = ("openat", "socket", "accept4", "dup", "dup3")
@@ -83,6 +84,8 @@ class Played:
     data: bytes = b""
     answer: dict[str, Any] | None = None
     """Of a request; its *error* says why it was refused."""
+    complete: bool = False
+    """Of reads: they ended with one of no bytes, which closes a data set."""
     slept: bool = False
     """It slept until its limit."""
     stuck: bool = False
@@ -93,14 +96,17 @@ class Played:
         expected = dict(self.step.get("expect", {}))
         answer = self.answer or {}
         found: dict[str, object] = {"ret": self.ret, "errno": self.error, "hex": self.data.hex()}
-        found |= {"ready": int.from_bytes(self.data, "big")}
+        found |= {"complete": self.complete}
         found |= {name: answer.get(name) for name in ("cc", "rc")}
+        text = str(expected.pop("contains", ""))
         wrong = [
             f"{name} {found[name]}" for name, value in expected.items() if found[name] != value
         ]
-        if expected and self.slept:
+        if text.encode() not in self.data:
+            wrong.append(f"{self.data[:_SHOWN]!r}")
+        if "expect" in self.step and self.slept:
             wrong = ["it sleeps"]
-        if expected and "error" in answer:
+        if "expect" in self.step and "error" in answer:
             wrong = [str(answer["error"])]
         return ", ".join(wrong) if wrong else None
 
@@ -393,6 +399,7 @@ class Player:
         step = played.step
         if step["do"] == "reads":
             played.data = result.buffers[0] if result.buffers else b""
+            played.complete = bool(result.reads) and result.reads[-1].ret == 0
             return
         if step["do"] != "call":
             return

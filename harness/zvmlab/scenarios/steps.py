@@ -49,7 +49,7 @@ _SHARED_FILTERS = ("name", "path")
 _MEMBERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "call": (("call", "args"), ("thread", "as", "expect")),
     "poll": (("fd", "events"), ("thread", "expect")),
-    "reads": (("fd", "size"), ("thread",)),
+    "reads": (("fd", "size"), ("thread", "expect")),
     "write": (("path", "text"), ("thread", "expect")),
     "cpu": (("cpu", "online"), ("thread",)),
     "load": (("module",), ("params", "thread", "expect")),
@@ -59,6 +59,7 @@ _MEMBERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hold": (("function",), ("nth", "where", "thread")),
     "release": ((), ()),
 }
+_EXPECTED = {"ret", "errno", "cc", "rc", "hex", "contains", "complete"}
 _BUFFERS = ("hex", "text", "data", "address", "names", "out", "both", "bad", "vector")
 
 
@@ -213,14 +214,7 @@ def _check_request(what: str, step: Json) -> None:
 
 def _check_expected(what: str, step: Json) -> None:
     expected = step.get("expect", {})
-    if not isinstance(expected, dict) or set(expected) - {
-        "ret",
-        "errno",
-        "cc",
-        "rc",
-        "hex",
-        "ready",
-    }:
+    if not isinstance(expected, dict) or set(expected) - _EXPECTED:
         raise _fail(what, f"{short(expected)} cannot be expected")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from zvmlab.guest.console import innermost
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import Counts
 from zvmlab.guest.pool import Pool, numbered
-from zvmlab.scenarios.context import Context, Scenario, Stuck
+from zvmlab.monitor.monitor import CapturedSet
+from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome, Step
 from zvmlab.sweep.cases import Case, Point, Subject
 
@@ -152,15 +153,17 @@ def unload(context: Context) -> None:
             raise Unusable(f"afterwards: {steps[-1]}")
 
 
-def passed_off(context: Context, corrupted: bool) -> list[Symptom]:
+def passed_off(
+    sets: Sequence[FoundSet], stored_sets: Sequence[CapturedSet], corrupted: bool
+) -> list[Symptom]:
     """Sets that the driver called complete and that are not what CP stored.
 
     Where CP itself was made to store or announce something else, only a set
     that is cut short counts: no driver can know what it should have been.
     """
-    stored = [known.stream for known in context.stored_sets()]
+    stored = [known.stream for known in stored_sets]
     found = []
-    for number, read in enumerate(context.sets, 1):
+    for number, read in enumerate(sets, 1):
         if not read.complete or read.stream in stored:
             continue
         # CP's copy leaves out a set whose control area points to nowhere.
@@ -334,7 +337,7 @@ class Runner:
     def _judge(self, guest: Guest, context: Context, result: Result, corrupted: bool) -> None:
         if guest.agent.hello().busy:
             return  # A thread hangs for good; nothing can be asked of the driver.
-        result.symptoms += passed_off(context, corrupted)
+        result.symptoms += passed_off(context.sets, context.stored_sets(), corrupted)
         self._check_usable(context)
         unload(context)
         bad = [line.text for line in context.log() if BAD_LINE.search(line.text)]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""zvmlab fuzz in guests: new blocks, a defect that is found and made small, crashes that cost no boot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.base.progress import Progress
+from zvmlab.fuzz.campaign import Campaign, Plan, fuzz, shows
+from zvmlab.fuzz.case import Case, load
+from zvmlab.fuzz.finding import load_known, reason
+from zvmlab.fuzz.grammar import find
+from zvmlab.fuzz.minimise import minimise
+from zvmlab.fuzz.runner import Runner
+from zvmlab.guest.config import QEMU
+
+QUIET = Progress(quiet=True)
+_HOUR = 3600.0
+DEVICE: dict[str, Any] = {"text": "/dev/monreader"}
+OPEN: dict[str, Any] = {
+    "do": "call",
+    "call": "openat",
+    "args": [-100, DEVICE, 0x800, 0],
+    "as": "f1",
+}
+READ: dict[str, Any] = {"do": "reads", "fd": "f1", "size": 4096}
+DELIVER: dict[str, Any] = {
+    "do": "request",
+    "execute": "monitor-deliver",
+    "arguments": {
+        "kind": "sample",
+        "elements": [{"domains": 0x8000, "fill": {"seed": 7, "length": 300}}],
+    },
+}
+# No storage is there: the driver reads its control area before it has checked the address.
+NOWHERE: dict[str, Any] = {
+    "do": "request",
+    "execute": "monitor-raw",
+    "arguments": {"kind": "sample", "mca-start": 0x60000000, "mca-end": 0x6000000B},
+}
+MON_READ = "oops in mon_read < vfs_read < ksys_read"
+
+
+@pytest.fixture(autouse=True)
+def in_qemu(zvmlab_backend: str) -> None:
+    if zvmlab_backend != QEMU:
+        pytest.skip("only QEMU tells which code is executed, and puts guests back")
+
+
+def run(target: str, kernel: str, folder: Path, cases: int) -> Campaign:
+    """So many cases in one guest."""
+    plan = Plan(find(target), folder / "out", folder / "corpus", _HOUR, 7, 1, cases=cases)
+    plan.begin()
+    with Runner(plan.target, kernel, folder / "out" / "guests" / "1") as runner:
+        return fuzz(plan, [runner], load_known(), QUIET)
+
+
+def case(*steps: dict[str, Any]) -> Case:
+    """A case of monreader."""
+    return Case("monreader", steps, tuple(find("monreader").mark))
+
+
+def test_cases_reach_new_blocks_and_are_kept(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """Sockets of both sides; what was kept reaches the same again, and nothing is found by itself."""
+    done = run("af_iucv", zvmlab_kernel, tmp_path, 30)
+    assert done.cases == 30
+    functions = {place.partition("+")[0] for place in done.places}
+    assert {"iucv_sock_create", "iucv_sock_connect", "iucv_sock_close"} <= functions
+    assert "iucv_callback_connack" in functions, "CP's side arrives in an interruption"
+    files = sorted((tmp_path / "corpus").glob("*.json"))
+    assert 3 <= len(files) == len(done.corpus)
+    assert {load(file).name for file in files} == {one.name for one in done.corpus}
+    assert done.guests == 1
+
+
+def test_a_known_defect_is_found_again_and_made_small(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """Defect 2 of monreader among steps that do nothing to it; each crash only puts the guest back."""
+    target = find("monreader")
+    noise = [
+        DELIVER,
+        {"do": "poll", "fd": "f1", "events": 1},
+        READ,
+        {"do": "signal", "thread": "b"},
+    ]
+    large = case(noise[0], OPEN, *noise, DELIVER, NOWHERE, *noise, READ)
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        (found,) = runner.run(large).findings
+        assert found.key == MON_READ
+        assert "Unable to handle kernel pointer dereference" in found.text
+        defect = reason(large, found, load_known(), runner.driver)
+        assert defect is not None and "upstream-driver.md, 2" in defect
+        small, tries = minimise(large, shows(runner, MON_READ), 400)
+        assert [step["do"] for step in small.steps] == ["call", "request", "reads"]
+        assert tries < 400
+        again = [[one.key for one in runner.run(small).findings] for _ in range(5)]
+        assert again == [[MON_READ]] * 5
+        assert runner.booted == 1
+
+
+def test_a_call_that_sleeps_for_good_and_data_that_are_right(
+    zvmlab_kernel: str, tmp_path: Path
+) -> None:
+    """Open waits for an answer that CP never gives; the next case has the guest as it was."""
+    silent = {
+        "do": "request",
+        "execute": "fault-arm",
+        "arguments": {"point": "iucv.connect", "kind": "drop", "name": "*MONITOR"},
+    }
+    with Runner(find("monreader"), zvmlab_kernel, tmp_path / "guests") as runner:
+        (found,) = runner.run(case(silent, OPEN)).findings
+        assert found.key == "hangs in open"
+        ran = runner.run(case(OPEN, DELIVER, READ))
+        assert ran.findings == []
+        read = ran.played[2]
+        # A control element of 12 bytes, and the records.
+        assert (len(read.data), read.complete) == (312, True)
+        assert runner.booted == 1
+
+
+def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """The emulator stays; the console has what the kernel said."""
+    crash = {"do": "write", "path": "/proc/sysrq-trigger", "text": "c"}
+    with Runner(find("monreader"), zvmlab_kernel, tmp_path / "guests") as runner:
+        for _ in range(2):
+            (found,) = runner.run(case(crash)).findings
+            assert found.kind == "panic" and "sysrq triggered crash" in found.text
+        assert runner.run(case(OPEN, DELIVER, READ)).findings == []
+        assert runner.booted == 1
+
+
+def test_what_does_not_work_any_more_is_a_finding(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """smsgiucv has lost its path to *MSG, and does not connect again."""
+    target = find("smsgiucv")
+    sever = {
+        "do": "request",
+        "execute": "fault-arm",
+        "arguments": {"point": "msg.message", "kind": "sever", "value": 0, "when": "nth", "n": 1},
+    }
+    message = {
+        "do": "request",
+        "execute": "peer-command",
+        "arguments": {"peer": "TESTER", "command": "SMSG LINUX001 APP one"},
+    }
+    severed = Case("smsgiucv", (sever, message), tuple(target.mark))
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        (found,) = runner.run(severed).findings
+        assert found.kind == "unusable" and "recvfrom" in found.text
+        assert reason(severed, found, load_known(), runner.driver) is not None
+        plain = Case("smsgiucv", (message,), tuple(target.mark))
+        assert runner.run(plain).findings == []
