@@ -22,7 +22,7 @@ from zvmlab.cli.main import main
 from zvmlab.museum import show as show_module
 from zvmlab.museum.bugs import Bug, default_table, find, load
 from zvmlab.museum.edited import Both, Run, applied, changed_files
-from zvmlab.museum.suite import Noticing, mapped_tests, noticing
+from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
 from zvmlab.verdict.applied import Applied, File
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen
@@ -306,7 +306,7 @@ class Suite:
 
     def judged(self) -> Noticing:
         """What became of the change."""
-        return noticing(both(self.base, self.changed), self.NAMES, {})
+        return noticing(both(self.base, self.changed), self.NAMES, Unchanged())
 
 
 @pytest.mark.parametrize(
@@ -337,11 +337,22 @@ def test_each_test_runs_once_without_the_change() -> None:
     assert runs == [("a.py::test_a",), ("a.py::test_b",), ("a.py::test_c",)]
 
 
+def test_what_ends_a_run_in_any_case_comes_last_from_then_on() -> None:
+    """It costs the next change one run, whatever their number."""
+    unchanged = Unchanged()
+    a, b, c = Suite.NAMES
+    for runs in ([(a, b, c), (c,)], [(a, c), (b,)]):
+        suite = Suite("PFP", "PFP")
+        found = noticing(both(suite.base, suite.changed), Suite.NAMES, unchanged)
+        assert (found.by, found.ran) == ("", 3)
+        assert [words for side, words in suite.runs if side == "changed"] == runs
+
+
 def test_tests_that_do_not_end_notice() -> None:
     def hangs(_words: Sequence[str]) -> Results:
         raise Timeout("1 s")
 
-    found = noticing(both(lambda _words: {}, hangs), ["a.py::test_a"], {})
+    found = noticing(both(lambda _words: {}, hangs), ["a.py::test_a"], Unchanged())
     assert found.hung and found.by
 
 

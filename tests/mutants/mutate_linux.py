@@ -30,7 +30,7 @@ from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, exit_code
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
 from zvmlab.museum.edited import both_sides, changed_files
-from zvmlab.museum.suite import Known, mapped_tests, noticing
+from zvmlab.museum.suite import Unchanged, mapped_tests, noticing
 from zvmlab.verdict.choice import Map, read_map
 from zvmlab.verdict.functions import at_line, functions_of
 from zvmlab.verdict.sides import PatchedFails, targets_of
@@ -105,7 +105,7 @@ class LinuxRunner:
         self._map = known
         self._progress = progress
         self._end = time.monotonic() + seconds
-        self._base: Known = {}
+        self._base = Unchanged()
 
     def several(self, mutants: Sequence[Mutant]) -> list[Result]:
         """Tries all of them, or those for which there is time."""

@@ -12,13 +12,13 @@ from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.museum.bugs import Bug
 from zvmlab.museum.edited import edited
-from zvmlab.museum.suite import Noticing, mapped_tests, noticing
+from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
 from zvmlab.verdict.choice import Map
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen, short_name
 
-TEST_SECONDS = 600
-SUITE_SECONDS = 3600
+TEST_SECONDS = 1800
+SUITE_SECONDS = 7200
 Say = Callable[[str], None]
 
 
@@ -117,13 +117,13 @@ def suite(
 ) -> list[Noticed]:
     """Run the tests that the map gives for each bug; those that show it come last."""
     found: list[Noticed] = []
-    base: dict[tuple[str, ...], dict[str, Results]] = {}
+    base: dict[tuple[str, ...], Unchanged] = {}
     for bug in bugs:
         name = kernel_of(bug, kernel)
         try:
             with edited(name, bug, SUITE_SECONDS, progress) as both:
                 tests = [test for test in mapped_tests(both.files, known) if test not in bug.tests]
-                runs = base.setdefault((name, *bug.options), {})
+                runs = base.setdefault((name, *bug.options), Unchanged())
                 what = noticing(both, tests, runs, bug.options)
                 own = not what.by
                 if own:

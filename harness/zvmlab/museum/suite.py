@@ -3,15 +3,15 @@
 
     with both_sides(kernel, change, seconds, progress) as both:
         tests = mapped_tests(both.files, read_map("7.2"))
-        noticing(both, tests, {}).by            # the first test that has another result with it
+        noticing(both, tests, Unchanged()).by   # the first test that has another result with it
 
 The tests are those that the map of Linux' functions gives (guest/linux_map.json).
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from zvmlab.base.errors import Timeout
 from zvmlab.museum.edited import Both
@@ -20,8 +20,14 @@ from zvmlab.verdict.choice import Map, choose
 from zvmlab.verdict.compare import Results, better, worse
 from zvmlab.verdict.runs import Seen, short_name
 
-Known = MutableMapping[str, Results]
-"""What tests show without the change, so that each runs there once."""
+
+@dataclass
+class Unchanged:
+    """What tests show without any change, so that each runs there once."""
+
+    results: dict[str, Results] = field(default_factory=dict)
+    ends: set[str] = field(default_factory=set)
+    """Tests that end "pytest -x" there, too: they fail, or no longer fail as is expected."""
 
 
 @dataclass(frozen=True)
@@ -43,31 +49,57 @@ def mapped_tests(files: Applied, known: Map) -> list[str]:
 
 
 def noticing(
-    both: Both, tests: Sequence[str], known: Known, options: Sequence[str] = ()
+    both: Both, tests: Sequence[str], unchanged: Unchanged, options: Sequence[str] = ()
 ) -> Noticing:
     """Run the tests with the change until one has another result than without it."""
-    left, ran = list(tests), 0
-    while left:
-        try:
-            results = both.changed([*options, "-x", *left])
-        except Timeout:
-            return Noticing("tests", "they did not end", True, ran)
-        ran += sum(one.holds is not None for one in results.values())
-        if not results:
-            break
-        # An expected failure that does not fail any more ends the run as well.
-        last = list(results)[-1]
-        suspects = [key for key, one in results.items() if one.holds is False and not one.known]
-        for key in dict.fromkeys([*suspects, last]):
+    asked = _Asked(both, unchanged, options)
+    last = [test for test in tests if test in unchanged.ends]
+    left = [test for test in tests if test not in unchanged.ends]
+    try:
+        while left and not asked.by:
+            done = [_test(one) for one in asked.run(["-x", *left]).values()]
+            if not done:
+                break
+            left = [test for test in left if test not in done]
+            if left:
+                unchanged.ends.add(done[-1])
+        if last and not asked.by:
+            asked.run(last)
+    except Timeout:
+        return Noticing("tests", "they did not end", True, asked.ran)
+    return Noticing(asked.by, asked.text, False, asked.ran)
+
+
+class _Asked:
+    """Runs tests with a change, and compares."""
+
+    def __init__(self, both: Both, unchanged: Unchanged, options: Sequence[str]) -> None:
+        self._both = both
+        self._known = unchanged.results
+        self._options = options
+        self.ran = 0
+        self.by, self.text = "", ""
+
+    def run(self, words: Sequence[str]) -> Results:
+        """The results; *by* becomes the first test that has another one than without the change."""
+        results = self._both.changed([*self._options, *words])
+        self.ran += sum(one.holds is not None for one in results.values())
+        for key in self._suspects(results):
             one, test = results[key], _test(results[key])
-            if test not in known:
-                known[test] = both.base([*options, test])
-            before = known[test].get(key)
+            if test not in self._known:
+                self._known[test] = self._both.base([*self._options, test])
+            before = self._known[test].get(key)
             if before is not None and (worse(before, one) or better(before, one)):
-                return Noticing(short_name(key), one.text, False, ran)
-        done = {_test(one) for one in results.values()}
-        left = [test for test in left if test not in done]
-    return Noticing(ran=ran)
+                self.by, self.text = short_name(key), one.text
+                break
+        return results
+
+    def _suspects(self, results: Results) -> list[str]:
+        """Those that fail, those that cost nothing to compare, and the one that may have ended the
+        run, as an expected failure does that fails no more."""
+        failing = [key for key, one in results.items() if one.holds is False and not one.known]
+        free = [key for key, one in results.items() if _test(one) in self._known]
+        return list(dict.fromkeys([*failing, *free, *list(results)[-1:]]))
 
 
 def _test(one: Seen) -> str:
