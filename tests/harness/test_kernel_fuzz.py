@@ -20,12 +20,16 @@ from zvmlab.cli.main import main
 from zvmlab.fuzz import campaign as campaign_module
 from zvmlab.fuzz.campaign import Plan, confirm, fuzz, shows
 from zvmlab.fuzz.case import Case, from_json, load, save
+from zvmlab.fuzz.emit import emit
 from zvmlab.fuzz.finding import Finding, Known, load_known, of_report, reason
 from zvmlab.fuzz.grammar import Target, find, names
 from zvmlab.fuzz.grammar import load as load_target
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
 from zvmlab.fuzz.runner import Ran, judge_data, of_text
+from zvmlab.guest.config import Artifacts
+from zvmlab.scenarios import find as find_scenario
+from zvmlab.scenarios.context import Scenario
 from zvmlab.scenarios.player import Played
 from zvmlab.scenarios.steps import argument, bytes_of, check_steps, stream_bytes
 
@@ -562,3 +566,32 @@ def test_a_target_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == names()
     assert isinstance(find(names()[0]), Target)
+
+
+def test_reproducers_are_files_that_can_be_used(tmp_path: Path) -> None:
+    """The scenario is one, the test compiles, and the text has all that one needs to repeat it."""
+    case = Case("smsgiucv", (SOCKET, RECEIVE), tuple(find("smsgiucv").mark))
+    cache = Path("/cache/qemu-1234/bin/qemu-system-s390x")
+    artifacts = Artifacts(cache, Path("k"), "6.1.0-50-s390x (bookworm)", Path("i"))
+    found = Finding("oops", "iucv_sock_recvmsg", "pointer dereference", "[   1.0] what it said")
+    emit(case, find("smsgiucv"), "bookworm", artifacts, [(found, 9)], 10, tmp_path / "new")
+    assert load(tmp_path / "new" / "case.json") == case
+    file = tmp_path / "new" / "scenario.py"
+    (made,) = scenarios_of_file(file).values()
+    assert made.name == f"fuzz-smsgiucv-{case.name[:8]}" and made.modules == ("smsgiucv_app",)
+    assert find_scenario(f"{file}:{made.name}") is not None
+    test = (tmp_path / "new" / "test_case.py").read_text()
+    scope: dict[str, Any] = {}
+    exec(compile(test, "test_case.py", "exec"), scope)  # pylint: disable=exec-used
+    assert scope["STEPS"] == list(case.steps) and scope["MARK"] == list(case.mark)
+    text = (tmp_path / "new" / "report.txt").read_text()
+    for said in ("smsgiucv on 6.1.0-50-s390x", "9 of 10 runs", "1 a: socket(32, 1, 0) as s1",
+                 "emulator qemu-1234", "zvmlab fuzz --replay case.json", "what it said"):  # fmt: skip
+        assert said in text
+
+
+def scenarios_of_file(file: Path) -> dict[str, Scenario]:
+    """Those that a file defines."""
+    scope: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), scope)  # pylint: disable=exec-used
+    return {value.name: value for value in scope.values() if isinstance(value, Scenario)}

@@ -24,7 +24,6 @@ from zvmlab.guest.config import Artifacts
 from zvmlab.scenarios.steps import text_of
 
 _WIDTH = 96
-_MAIL_WIDTH = 72
 
 _SCENARIO = '''# SPDX-License-Identifier: MIT
 """{what}; found by zvmlab fuzz {target}."""
@@ -63,15 +62,15 @@ MARK = {mark}
 STEPS = {steps}
 
 
-@pytest.mark.zvmlab(modules={modules!r}, cpus={cpus}, cold=False)
-def test_case(warm_guest: Guest) -> None:
+@pytest.mark.zvmlab(modules={modules!r}, cpus={cpus})
+def test_case(guest: Guest) -> None:
     """The guest survives the steps, and no call of theirs sleeps for good."""
-    player = Player(warm_guest)
+    player = Player(guest)
     player.play(MARK)
     player.play(STEPS)
     player.end()
     assert not player.stuck
-    warm_guest.settle()
+    guest.settle()
 '''
 
 
@@ -125,7 +124,7 @@ def mail(
     runs: int,
 ) -> str:
     """The text, as plain as a mail has to be."""
-    lines = [f"{case.target} on {artifacts.kernel_version} ({kernel})", ""]
+    lines = [f"{case.target} on {artifacts.kernel_version}", ""]
     for finding, times in findings:
         lines += [finding.key, f"  {times} of {runs} runs", f"  {finding.text}", ""]
     if not findings:
@@ -133,8 +132,8 @@ def mail(
     lines += ["Steps, of programs in the guest (a, b, c) and of CP:"]
     lines += [f"  {number:2} {text_of(step)}" for number, step in enumerate(case.steps, 1)]
     lines += ["", "Prepared by:", *(f"     {text_of(step)}" for step in case.mark)]
-    lines += ["", f"kernel   {artifacts.kernel_version} ({kernel})"]
-    lines += [f"zvmlab   {__version__}", f"emulator {artifacts.emulator.parent.name}"]
+    lines += ["", f"kernel   {artifacts.kernel_version}"]
+    lines += [f"zvmlab   {__version__}", f"emulator {artifacts.emulator.parents[1].name}"]
     lines += ["repeat   zvmlab fuzz --replay case.json -n 10 --kernel " + kernel]
     for finding, _ in findings[:1]:
         lines += ["", finding.report] if finding.report else []
