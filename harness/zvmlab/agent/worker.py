@@ -95,8 +95,13 @@ class Batch(Operations):
         super().__init__()
         self._worker = worker
 
-    def start(self, timeout: float = DEFAULT_SECONDS, stop: bool = False) -> Pending[BatchResult]:
-        """Begin; *stop*: at the first operation that fails.  The limit is for all together."""
+    def start(
+        self, timeout: float = DEFAULT_SECONDS, stop: bool = False, collected: bool = False
+    ) -> Pending[BatchResult]:
+        """Begin; *stop*: at the first operation that fails.  The limit is for all together.
+
+        *collected*: the result is what is asked for next.
+        """
         begun = list(self.noted)
         return self._worker.start(
             Request.BATCH,
@@ -104,6 +109,7 @@ class Batch(Operations):
             f"a batch of {len(begun)} operations",
             timeout,
             lambda reader: decode_results(reader, begun, stop),
+            collected,
         )
 
     def run(
@@ -162,9 +168,10 @@ class Worker(Calls[CallResult]):
         what: str,
         seconds: float,
         decode: Callable[[Reader], T],
+        collected: bool = False,
     ) -> Pending[T]:
-        """Send any request."""
-        number = self.channel.submit(request, payload, self.number, self.timeout)
+        """Send any request; *collected*: its reply is what is asked for next."""
+        number = self.channel.submit(request, payload, self.number, self.timeout, collected)
         return Pending(self.channel, number, what, seconds, decode)
 
     def ask(
@@ -202,8 +209,19 @@ class Worker(Calls[CallResult]):
 
         Return: False if it was not executing a request.
         """
+        return self.start_interrupt(restart).result()
+
+    def start_interrupt(self, restart: bool = False) -> Pending[bool]:
+        """Begin to do so, in a guest that may not answer any more."""
         payload = Writer().u16(self.number).u8(restart).payload()
-        return bool(self.ask(Request.INTERRUPT, payload, "an interrupt").u8())
+        return self.start(
+            Request.INTERRUPT,
+            payload,
+            "an interrupt",
+            self.timeout,
+            lambda reply: bool(reply.u8()),
+            collected=True,
+        )
 
     def run(
         self,
@@ -340,7 +358,7 @@ class Worker(Calls[CallResult]):
     def start_settle(self, since: int) -> Pending[Settled]:
         """Begin to ask what runs now, of a guest that may not answer any more."""
         asked = Writer().u64(0).u64(since).payload()
-        return self.start(Request.SETTLE, asked, _SETTLE, self.timeout, self._settled)
+        return self.start(Request.SETTLE, asked, _SETTLE, self.timeout, self._settled, True)
 
     def _settled(self, reply: Reader) -> Settled:
         error, runnable, taints = reply.errno(), reply.u32(), reply.u64()

@@ -36,7 +36,7 @@ from zvmlab.monitor.monitor import Capture, CapturedSet
 from zvmlab.scenarios.context import FoundSet
 from zvmlab.scenarios.player import GuestDied, Oopsed, Played, Player, Silent, sent_by_peers
 from zvmlab.scenarios.steps import faults_of, text_of, thread_of
-from zvmlab.sweep.run import BAD_LINE, HANGS, LOG, UNUSABLE, passed_off
+from zvmlab.sweep.run import BAD_LINE, BROKEN, HANGS, LOG, UNUSABLE, passed_off
 
 _CONSOLE_SECONDS = 5.0
 # Between what the kernel writes of a panic, and the console's file.
@@ -92,6 +92,7 @@ class Runner:
         self._cover: Cover | None = None
         self._bystanders: Bystanders | None = None
         self._since = 0
+        self._killed = False
         self.booted = 0
         """Guests so far."""
 
@@ -123,6 +124,8 @@ class Runner:
         try:
             guest.put_back()
         except (EmulatorError, Timeout):
+            if self._killed:
+                raise
             self._begin(case)
             guest = self.guest
             guest.put_back()
@@ -136,11 +139,17 @@ class Runner:
             ran.findings.append(self._of_console(console, error))
         except Oopsed:
             self._judge_log(player, ran)
-        except Silent as error:
+        except (Silent, Timeout) as error:
             where = guest.machine.registers().splitlines()[:2]
             ran.findings.append(Finding(SILENT, "", str(error), "\n".join(where)))
         except (AgentLost, AfIucvClosed) as error:
             ran.findings.append(Finding(LOST, "", f"the agent's connection has ended: {error}"))
+        except EmulatorError as error:
+            if self._killed:
+                raise
+            ran.findings.append(Finding(BROKEN, "", str(error)))
+            self.close()
+            return ran
         self._judge_accesses(log, ran)
         if self._cover is not None:
             ran.reached = self._cover.addresses()
@@ -232,6 +241,8 @@ class Runner:
     def _begin(self, case: Case) -> None:
         """A new guest, prepared and marked."""
         self.close()
+        if self._killed:
+            raise EmulatorError("the run has been ended")
         self.booted += 1
         counts = case.schedule > 0
         config = self.config._replace(
@@ -266,7 +277,8 @@ class Runner:
             shutil.rmtree(guest.logs, ignore_errors=True)
 
     def kill(self) -> None:
-        """From any thread: the case that runs ends soon, by EmulatorError."""
+        """From any thread: the case that runs ends soon, by EmulatorError, and no other begins."""
+        self._killed = True
         if self._guest is not None:
             self._guest.kill()
 

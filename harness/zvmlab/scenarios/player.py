@@ -42,6 +42,8 @@ _JUMP_SECONDS = 1.0
 """Of the host's time, if it has a CPU: so long such a jump may take."""
 _ANSWER_SECONDS = 10.0
 """The same for a guest that does not sleep: one that does not answer then hangs."""
+_RUN_SECONDS = 3.0
+"""And for a system call that does not sleep: one that goes on then has no end."""
 _SOON_SECONDS = 0.004
 _LOOK_SECONDS = 0.01
 _SHOWN = 60
@@ -172,7 +174,7 @@ class Player:
                 batch.close(number)
             closing = Played(len(self.played), {"do": "call", "call": "close", "args": []})
             ender.noted = [(closing, Ref(at)) for at in range(len(self._files))]
-            ender.pending = batch.start(_LONGEST_SECONDS)
+            ender.pending = batch.start(_LONGEST_SECONDS, collected=True)
             self._files.clear()
             self._collect(ender)
             if ender.stuck:
@@ -180,11 +182,12 @@ class Player:
 
     def settled(self) -> Settled:
         """What the kernel has logged since the beginning, when no task runs any more."""
-        limit = self._fair(_ANSWER_SECONDS)
-        while True:
-            found = self._look()
-            if found.runnable <= 0 or limit.over:
-                return found
+        found = self._look()
+        if found.runnable > 0:
+            limit = self._fair(_RUN_SECONDS)
+            while found.runnable > 0 and not limit.over:
+                found = self._look()
+        return found
 
     def _look(self) -> Settled:
         worker = self.guest.agent.looker(_ANSWER_SECONDS)
@@ -256,7 +259,7 @@ class Player:
         self._start_batches()
         name = thread_of(played.step)
         if name in self._threads:
-            played.ret = int(self._threads[name].worker.interrupt())
+            played.ret = int(self._answer(self._threads[name].worker.start_interrupt()))
 
     def _do_request(self, played: Played) -> None:
         self._start_batches()
@@ -333,7 +336,7 @@ class Player:
         batch, thread.batch = thread.batch, None
         if batch is None or thread.stuck:
             return
-        thread.pending = batch.start(_LONGEST_SECONDS)
+        thread.pending = batch.start(_LONGEST_SECONDS, collected=True)
         self._let_sleep(thread)
 
     def _let_sleep(self, thread: _Thread) -> None:
@@ -346,15 +349,16 @@ class Player:
         if thread.pending.done():
             self._take(thread)
 
-    def _await_sleep(self, pending: Pending[Any]) -> None:
-        """Until it has ended, or no task runs."""
-        limit = self._fair(_ANSWER_SECONDS)
+    def _await_sleep(self, pending: Pending[Any]) -> bool:
+        """Until it has ended, or no task runs: False if one goes on and on."""
+        limit = self._fair(_RUN_SECONDS)
         while not pending.done() and not limit.over:
             found = self._look()
             if found.taints & _DIED:
                 raise Oopsed("the guest's kernel has killed a task by an oops")
             if found.runnable <= 0:
-                break
+                return True
+        return pending.done()
 
     def _collect(self, thread: _Thread) -> None:
         """Wait for what it does: what sleeps does so for its limit, then a signal ends it."""
@@ -366,8 +370,9 @@ class Player:
                 self._jump(thread.pending)
             if thread.pending.done():
                 break
-            thread.worker.interrupt()
-            self._await_sleep(thread.pending)
+            self._answer(thread.worker.start_interrupt())
+            if not self._await_sleep(thread.pending):
+                break
         if thread.pending.done():
             self._take(thread)
             return
@@ -429,8 +434,9 @@ class Player:
 
     def _answer(self, pending: Pending[_T]) -> _T:
         """The reply to a question that is answered at once."""
-        limit = self._fair(_ANSWER_SECONDS)
+        limit: FairLimit | None = None
         while not self._done(pending, _SOON_SECONDS):
+            limit = limit or self._fair(_ANSWER_SECONDS)
             if limit.over:
                 raise Silent(f"the guest's agent does not answer within {limit}")
         return pending.result(_ANSWER_SECONDS)

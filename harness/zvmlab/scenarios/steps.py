@@ -111,7 +111,9 @@ def _bad(what: str, value: object) -> Bad:
 def stream_bytes(seed: int, size: int) -> bytes:
     """Data that tell which they are, and at which place: so a part of them is known again."""
     words = (size + 7) // 8
-    return b"".join(struct.pack(">II", seed, place) for place in range(words))[:size]
+    found = [seed] * (2 * words)
+    found[1::2] = range(words)
+    return struct.pack(f">{2 * words}I", *found)[:size]
 
 
 def bytes_of(what: str, value: object) -> bytes:
