@@ -32,7 +32,7 @@ json_t *ctl_query_segments(struct ctl_call *call)
 			json_pack("{s:s, s:i, s:s, s:b, s:b, s:I, s:o, s:o, s:b, s:o}", "name",
 				  s->config.name, "fileid", s->fileid, "class", cls, "loaded",
 				  dcss_loaded(call->cp, s), "exclusive",
-				  dcss_loaded(call->cp, s) && s->exclusive, "users",
+				  dcss_exclusive(call->cp, s), "users",
 				  (json_int_t)s->users, "start", ctl_json_u64(dcss_start(s)), "end",
 				  ctl_json_u64(dcss_end(s)), "restricted", s->config.restricted,
 				  "ranges", ranges_json(&s->config)));
@@ -65,7 +65,8 @@ json_t *ctl_segment_read(struct ctl_call *call)
 	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset");
 	const char *file = ctl_string(call->args, "file");
 	const struct dcss *segment;
-	const void *bytes;
+	json_t *result = NULL;
+	void *bytes;
 
 	if (!file && len > CTL_MAX_DATA)
 		return ctl_fail(call, "BadArgument", "argument \"length\" is above %u; use "
@@ -73,15 +74,20 @@ json_t *ctl_segment_read(struct ctl_call *call)
 	segment = named_segment(call);
 	if (!segment)
 		return NULL;
-	bytes = dcss_map(call->cp, segment, offset, len);
-	if (!bytes)
+	if (!dcss_covers(call->cp, segment, offset, len))
 		return outside(call, segment, offset, len);
+	bytes = malloc(len);
+	if (!bytes)
+		return ctl_fail(call, "Failed", "not enough memory for the segment's bytes");
+	dcss_read(call->cp, segment, offset, bytes, len);
 	if (!file)
-		return json_pack("{s:o}", "data", ctl_json_data(bytes, (size_t)len));
-	if (ctl_file_write(file, bytes, (size_t)len, call->err, sizeof(call->err)) == 0)
-		return json_object();
-	call->error_class = "Failed";
-	return NULL;
+		result = json_pack("{s:o}", "data", ctl_json_data(bytes, (size_t)len));
+	else if (ctl_file_write(file, bytes, (size_t)len, call->err, sizeof(call->err)) == 0)
+		result = json_object();
+	else
+		call->error_class = "Failed";
+	free(bytes);
+	return result;
 }
 
 json_t *ctl_segment_write(struct ctl_call *call)

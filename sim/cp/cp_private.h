@@ -37,6 +37,12 @@ enum cp_timer_user {
 	CP_TIMERS
 };
 
+/** A file of pages, which emulators map, and CP's own mapping of it; at NULL: none. */
+struct cp_pages {
+	int fd;
+	uint8_t *at;
+};
+
 /** Pages from @first to @last of a segment that the guest has loaded. */
 struct cp_overlay {
 	uint64_t first, last;
@@ -97,7 +103,8 @@ struct cp {
 	uint64_t random;	/**< generator state, advanced by cp_random() */
 	uint64_t logon_tod;	/**< of the system's clock: as cp_system.ipl_tod (clock.h) */
 	struct iucv_machine *iucv;	/**< its user of IUCV, buffers and masks */
-	uint32_t loaded;	/**< saved segments: bit n is that of slot n */
+	uint32_t loaded, exclusive;	/**< saved segments: bit n is that of slot n */
+	struct cp_pages own[CP_MAX_SEGMENTS];	/**< copies of them, for each slot */
 	struct paging *paging;	/**< pages that are out, page/ */
 	struct appldata *appldata;
 	struct hmc *hmc;	/**< the HMC's drive, hmc/ */

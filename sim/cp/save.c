@@ -19,7 +19,7 @@
 #include "zvmlab/input.h"
 
 #define MAGIC "ZVMLABCP"
-#define VERSION 8u
+#define VERSION 9u
 #define MAGIC_SIZE 8u
 #define OFFSET_VERSION 8u
 #define OFFSET_LENGTH 12u
@@ -196,6 +196,13 @@ static uint64_t trial_tod(void *opaque)
 	return cp_tod(opaque);
 }
 
+static bool trial_window(void *opaque, const struct cp_window *window)
+{
+	(void)opaque;
+	(void)window;
+	return true;
+}
+
 static void trial_kick(void *opaque, unsigned int cpu)
 {
 	(void)opaque;
@@ -242,8 +249,8 @@ static bool add_users(struct cp *cp, struct cp *trial)
 static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
 {
 	const struct cp_host host = {
-		.opaque = cp, .map = trial_map, .dirty = trial_dirty, .tod = trial_tod,
-		.kick = trial_kick, .set_timer = trial_set_timer,
+		.opaque = cp, .map = trial_map, .window = trial_window, .dirty = trial_dirty,
+		.tod = trial_tod, .kick = trial_kick, .set_timer = trial_set_timer,
 		.storage_changed = trial_storage_changed,
 		/* The image may have pages that are out, if this host has. */
 		.page_changed = cp->host.page_changed ? trial_page_changed : NULL,

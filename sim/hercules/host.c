@@ -14,6 +14,12 @@ uint64_t host_absolute(const struct cp_port *own, int cpu, uint64_t addr)
 	return regs ? APPLY_PREFIXING(addr, regs->PX) : addr;
 }
 
+static bool host_window(void *opaque, const struct cp_window *window)
+{
+	(void)opaque;
+	return storage_window(window);
+}
+
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
 	const uint64_t first = cp_port_stored(opaque, cpu, addr, len);
@@ -63,6 +69,7 @@ static void host_storage_changed(void *opaque)
 void host_init(struct cp_host *host)
 {
 	cp_port_host(&port->own, host);
+	host->window = host_window;
 	host->dirty = host_dirty;
 	host->release = host_release;
 	host->tod = guest_tod;

@@ -158,12 +158,7 @@ static int reset_system(int (*own)(int, int), int cpu, int clear)
 	if (port->used)
 		port->own.calls->reset(&port->own);
 	storage_open();
-	/* Hercules clears all of its storage, and saved segments lie in it. */
-	if (clear)
-		storage_set_aside(true);
 	result = own(cpu, clear);
-	if (clear)
-		storage_set_aside(false);
 	storage_close();
 	port->used = false;
 	return result;

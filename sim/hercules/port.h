@@ -81,12 +81,8 @@ void storage_apply(void);
 /** All of guest storage is accessible until storage_close(); nests. */
 void storage_open(void);
 void storage_close(void);
-/**
- * Hide from Hercules what is not the guest's, so that a reset that clears storage
- * leaves it; or show it again.  Between the two, what the guest may do with a page
- * must stay the same.
- */
-void storage_set_aside(bool aside);
+/** cp_host.window. */
+bool storage_window(const struct cp_window *window);
 /** Fill guest storage with zeros and give the memory back, with the lock held. */
 int storage_clear_all(void);
 /** The guest's access to the page at an absolute address; needs no lock. */

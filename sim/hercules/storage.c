@@ -26,7 +26,6 @@
 
 static struct sigaction before;
 static unsigned int opened;	/* storage_open() without storage_close() */
-static int storage_fd = -1;	/* the file behind guest storage */
 
 static int protection(enum cp_access access)
 {
@@ -96,36 +95,19 @@ int storage_clear_all(void)
 	return madvise(port->own.ram, port->own.ram_size, MADV_REMOVE);
 }
 
-/* Put what has guest addresses from @first to @end - 1 in front of Hercules, or zeros. */
-static void show_storage(uint64_t first, uint64_t end, bool aside)
+/* For CP, and for Hercules, whose rights come with storage_apply(). */
+bool storage_window(const struct cp_window *window)
 {
-	int flags = MAP_FIXED | (aside ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+	struct cp_port theirs = port->own;
 
-	if (mmap(sysblk.mainstor + first, end - first, PROT_READ | PROT_WRITE, flags,
-		 aside ? -1 : storage_fd, aside ? 0 : (off_t)first) != MAP_FAILED)
-		return;
+	theirs.ram = sysblk.mainstor;
+	if (!cp_port_window(&port->own, window))
+		return false;
+	if (cp_port_window(&theirs, window))
+		return true;
 	/* Half of a machine's storage would be worse than none. */
 	perror("zvmlab-cp: guest storage cannot be mapped");
 	abort();
-}
-
-void storage_set_aside(bool aside)
-{
-	uint64_t first = 0;
-	bool before_it = false;
-
-	for (uint64_t at = 0; at < port->own.ram_size; at += CP_PAGE_SIZE) {
-		bool theirs = access_at(at) != CP_ACCESS_WRITE;
-
-		if (theirs == before_it)
-			continue;
-		if (before_it)
-			show_storage(first, at, aside);
-		first = at;
-		before_it = theirs;
-	}
-	if (before_it)
-		show_storage(first, port->own.ram_size, aside);
 }
 
 enum cp_access storage_access(uint64_t addr)
@@ -241,17 +223,17 @@ int storage_create(char *err, size_t errlen)
 	size_t size = sysblk.mainsize;
 	bool done;
 
-	storage_fd = memfd_create("zvmlab-storage", MFD_CLOEXEC);
+	port->own.ram_fd = memfd_create("zvmlab-storage", MFD_CLOEXEC);
 	port->own.ram_size = size;
 	port->access = malloc(size / CP_PAGE_SIZE);
 	/* Nothing has been stored yet: the file's zeros take the place of Hercules' own. */
-	done = port->access && storage_fd >= 0 && ftruncate(storage_fd, (off_t)size) == 0 &&
-	       mmap(sysblk.mainstor, size, rw, MAP_SHARED | MAP_FIXED, storage_fd, 0) !=
+	done = port->access && port->own.ram_fd >= 0 && ftruncate(port->own.ram_fd, (off_t)size) == 0 &&
+	       mmap(sysblk.mainstor, size, rw, MAP_SHARED | MAP_FIXED, port->own.ram_fd, 0) !=
 		       MAP_FAILED;
 	if (done)
 		memset(port->access, CP_ACCESS_WRITE, size / CP_PAGE_SIZE);
 	if (done)
-		port->own.ram = mmap(NULL, size, rw, MAP_SHARED, storage_fd, 0);
+		port->own.ram = mmap(NULL, size, rw, MAP_SHARED, port->own.ram_fd, 0);
 	if (!done || port->own.ram == MAP_FAILED || catch_faults() != 0) {
 		snprintf(err, errlen, "guest storage of %zu MiB cannot be mapped: %s", size >> 20,
 			 strerror(errno));

@@ -5,7 +5,10 @@
  *
  * The emulator connects to the system's socket (SOCK_SEQPACKET) and sends a struct member_hello,
  * with a descriptor of guest storage.  The answer is a struct member_welcome: one sentence, or the
- * descriptors of enum member_fd.  From then on the socket only tells of the end of either side.
+ * descriptors of enum member_fd.  From then on the socket tells of the end of either side, and by a
+ * struct member_window, with the descriptor of its pages, of a segment that is in the machine's
+ * storage now, or no more.  That happens in the machine's own calls, which load so many and no more,
+ * and it is there before the reply.
  *
  * A call: the emulator fills in page->call, makes MEMBER_CALL readable, and waits for MEMBER_REPLY;
  * there is one at a time, for the emulator has its lock.  A notice: the process sets bits in
@@ -24,7 +27,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM2"
+#define MEMBER_MAGIC "ZVMLMEM3"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -32,8 +35,6 @@
 #define MEMBER_SENTENCE_MAX 512u
 /** Stored ranges and changed pages that wait for the machine; a power of 2. */
 #define MEMBER_RING 1024u
-/** Extents, and what lies between them and behind the last. */
-#define MEMBER_RUNS (CP_MAX_EXTENTS + 1u)
 
 struct member_hello {
 	char magic[MEMBER_MAGIC_LEN];
@@ -48,9 +49,14 @@ struct member_welcome {
 	char refused[MEMBER_SENTENCE_MAX];	/**< why, with a NUL; "": welcome */
 };
 
+struct member_window {
+	uint64_t addr, len, offset;	/**< as in struct cp_window */
+	uint32_t shown;			/**< a descriptor has come with it */
+	uint32_t stored;
+};
+
 enum member_fd {
 	MEMBER_PAGE,		/**< memfd: struct member_page */
-	MEMBER_OUTSIDE,		/**< memfd: frames outside of the machine's own storage, all machines' */
 	MEMBER_CALL,		/**< eventfds */
 	MEMBER_REPLY,
 	MEMBER_NOTICE,
@@ -106,7 +112,7 @@ struct member_reply {
 /** In member_notices.flags. */
 enum {
 	MEMBER_TIMER_SET = 1,		/**< member_notices.timer */
-	MEMBER_STORAGE_CHANGED = 2,	/**< rights, and what storage the machine has */
+	MEMBER_STORAGE_CHANGED = 2,	/**< rights, and which segments are in storage */
 	MEMBER_ALL_STORED = 4,		/**< the ring was full: all of storage may have changed */
 	MEMBER_CPUS_CHANGED = 8,	/**< member_notices.cpus */
 	MEMBER_REQUEST = 16,		/**< shifted left by enum cp_machine_request */
@@ -127,10 +133,6 @@ struct member_notices {
 	uint64_t timer;			/**< TOD; 0: none */
 	uint32_t flags;
 	uint32_t put, taken;		/**< ranges, since the beginning; modulo 2^32 */
-	uint32_t runs;
-	struct member_run {
-		uint64_t first, size;	/**< bytes from an absolute address: the machine's own storage */
-	} run[MEMBER_RUNS];
 	struct member_range ring[MEMBER_RING];
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "zvmlab/event.h"
@@ -100,6 +101,20 @@ uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint
 
 	assert(len > 0 && len <= port->ram_size && at <= port->ram_size - len);
 	return at;
+}
+
+bool cp_port_window(const struct cp_port *port, const struct cp_window *window)
+{
+	const bool shown = window->fd >= 0;
+	const int fd = shown ? window->fd : port->ram_fd;
+	const uint64_t offset = shown ? window->offset : fd >= 0 ? window->addr : 0;
+	/* Stores where the guest makes none, of a channel program say, are the machine's own. */
+	const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS :
+			  shown && !window->stored ? MAP_PRIVATE : MAP_SHARED;
+
+	assert(window->addr < port->ram_size && window->len <= port->ram_size - window->addr);
+	return mmap(port->ram + window->addr, window->len, PROT_READ | PROT_WRITE,
+		    flags | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset) != MAP_FAILED;
 }
 
 /* Real addresses that prefixing has moved are no longer what the core has checked. */

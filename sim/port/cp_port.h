@@ -153,6 +153,11 @@ void cp_port_host(struct cp_port *port, struct cp_host *host);
  * @cpu's or an absolute one.  The machine has all of it: cp_host.map has found it.
  */
 uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint64_t len);
+/**
+ * cp_host.window for storage that is mapped once, at port->ram.  Where a segment was there is the
+ * machine's own file again, port->ram_fd, or zeros.
+ */
+bool cp_port_window(const struct cp_port *port, const struct cp_window *window);
 /** Make the CP; the machine must have storage for all that the options say. */
 int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, size_t errlen);
 /** A millisecond of the host's time, in which clients can read. */

@@ -33,8 +33,6 @@ struct cp_remote {
 	struct cp_host host;
 	bool pause;		/* the last instruction asked for one */
 	uint64_t kicked, called;	/* CPUs told of interruptions since a take began */
-	unsigned int runs;	/* of storage as it is mapped */
-	struct member_run run[MEMBER_RUNS];
 };
 
 static int refuse(char *err, size_t errlen, const struct cp_port *port, const char *what)
@@ -222,41 +220,6 @@ static void __attribute__((noreturn)) end(const struct cp_port *port, const char
 	abort();
 }
 
-static bool map_pages(const struct cp_port *port, int fd, uint64_t from, uint64_t end)
-{
-	return from == end ||
-	       mmap(port->ram + from, end - from, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)from) != MAP_FAILED;
-}
-
-/* The machine's own storage where CP says that it has some; elsewhere the frames of all machines. */
-static void map_storage(struct cp_port *port)
-{
-	struct cp_remote *remote = port->remote;
-	const struct member_notices *notices = &remote->page->notices;
-	struct member_run run[MEMBER_RUNS];
-	unsigned int runs = (unsigned int)smaller(notices->runs, MEMBER_RUNS);
-	uint64_t at = 0;
-	bool mapped = true;
-
-	memcpy(run, notices->run, sizeof(run));
-	if (runs == remote->runs && memcmp(run, remote->run, runs * sizeof(run[0])) == 0)
-		return;
-	memcpy(remote->run, run, sizeof(run));
-	remote->runs = runs;
-	for (unsigned int i = 0; i < runs && run[i].first < port->ram_size; i++) {
-		const uint64_t end = smaller(run[i].first + run[i].size, port->ram_size);
-
-		if (run[i].first < at || end < run[i].first)
-			break;
-		mapped &= map_pages(port, remote->fd[MEMBER_OUTSIDE], at, run[i].first) &&
-			  map_pages(port, port->ram_fd, run[i].first, end);
-		at = end;
-	}
-	if (!map_pages(port, remote->fd[MEMBER_OUTSIDE], at, port->ram_size) || !mapped)
-		end(port, "guest storage cannot be mapped as its system has it");
-}
-
 int cp_remote_join(struct cp_port *port, const struct cp_host *host, uint64_t *highest, char *err,
 		   size_t errlen)
 {
@@ -290,12 +253,61 @@ int cp_remote_join(struct cp_port *port, const struct cp_host *host, uint64_t *h
 	}
 	if (!take_page(remote))
 		return refuse(err, errlen, port, "cannot be watched");
-	map_storage(port);
 	*highest = welcome.highest;
 	return 0;
 }
 
 /* Notices: first what storage holds, then what the guest is told of. */
+
+static bool is_valid(const struct cp_port *port, const struct member_window *told, int fd)
+{
+	return told->len > 0 && told->addr < port->ram_size &&
+	       told->len <= port->ram_size - told->addr &&
+	       (told->addr | told->len | told->offset) % CP_PAGE_SIZE == 0 &&
+	       (told->shown != 0) == (fd >= 0);
+}
+
+static void apply_window(const struct cp_port *port, const struct member_window *told, int fd)
+{
+	const struct cp_host *host = &port->remote->host;
+	const struct cp_window window = {
+		.addr = told->addr, .len = told->len, .fd = fd, .offset = told->offset,
+		.stored = told->stored,
+	};
+
+	if (!is_valid(port, told, fd) || !host->window(host->opaque, &window))
+		end(port, "guest storage cannot be mapped as its system has it");
+	close_fd(fd);
+}
+
+/* Segments that are in storage now, or no more, one after the other. */
+static void apply_windows(const struct cp_port *port)
+{
+	struct member_window told;
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec part = { &told, sizeof(told) };
+
+	for (;;) {
+		struct msghdr message = {
+			.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+			.msg_controllen = sizeof(control.room),
+		};
+		const struct cmsghdr *head;
+		int fd = -1;
+
+		/* The end of the connection is seen by whoever waits. */
+		if (recvmsg(port->remote->sock, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) !=
+		    sizeof(told))
+			return;
+		head = CMSG_FIRSTHDR(&message);
+		if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(fd)))
+			memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+		apply_window(port, &told, fd);
+	}
+}
 
 static void apply_range(const struct cp_port *port, struct member_range range)
 {
@@ -334,8 +346,6 @@ static void apply_flags(struct cp_port *port, uint32_t flags)
 {
 	const struct cp_host *host = &port->remote->host;
 
-	if (flags & MEMBER_STORAGE_CHANGED)
-		map_storage(port);
 	if (flags & MEMBER_ALL_STORED)
 		host->dirty(host->opaque, CP_ABSOLUTE, 0, port->ram_size);
 	if (flags & (MEMBER_STORAGE_CHANGED | MEMBER_ALL_STORED))
@@ -361,6 +371,8 @@ static void apply_notices(struct cp_port *port)
 
 	port->remote->kicked |= kicks;
 	port->remote->called |= externals;
+	if (flags & MEMBER_STORAGE_CHANGED)
+		apply_windows(port);
 	apply_ranges(port);
 	apply_flags(port, flags);
 	for (unsigned int cpu = 0; cpu < port->config.cpus; cpu++) {
@@ -385,7 +397,8 @@ static void wait_for_reply(const struct cp_port *port)
 	const struct cp_remote *remote = port->remote;
 	struct pollfd waits[2] = {
 		{ .fd = remote->fd[MEMBER_REPLY], .events = POLLIN },
-		{ .fd = remote->sock, .events = POLLIN },
+		/* Its end only: what it says before belongs to the reply. */
+		{ .fd = remote->sock },
 	};
 	uint64_t count;
 	int ready;
@@ -691,8 +704,7 @@ static void dispatch(struct cp_port *port)
 
 	if (poll(waits, 2, 0) <= 0)
 		return;
-	/* It has nothing to say there until it ends. */
-	if (waits[1].revents)
+	if (waits[1].revents & POLLHUP)
 		ended(port);
 	(void)!read(remote->fd[MEMBER_NOTICE], &count, sizeof(count));
 	apply_notices(port);

@@ -103,12 +103,11 @@ static uint8_t *stored_pages(const ZvmlabCp *s)
 /* These pages are again what is in the file; what was translated from them is not. */
 static bool discard_pages(ZvmlabCp *s, uint64_t first, uint64_t end)
 {
-	const ram_addr_t ram = memory_region_get_ram_addr(MACHINE(qdev_get_machine())->ram);
 	const uint64_t at = first * CP_PAGE_SIZE, len = (end - first) * CP_PAGE_SIZE;
 
 	if (madvise(s->port.ram + at, len, MADV_DONTNEED) != 0)
 		return false;
-	tb_invalidate_phys_range(NULL, ram + at, ram + at + len - 1);
+	zvmlab_forget_code(s, at, len);
 	return true;
 }
 

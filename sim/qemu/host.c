@@ -21,6 +21,24 @@ uint64_t zvmlab_absolute(const struct cp_port *port, int cpu, uint64_t addr)
 	return mmu_real2abs(&s390_cpu_addr2state(cpu)->env, addr);
 }
 
+/* What was translated from the pages before is not what they hold. */
+void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len)
+{
+	const ram_addr_t ram = memory_region_get_ram_addr(MACHINE(qdev_get_machine())->ram);
+
+	tb_invalidate_phys_range(NULL, ram + addr, ram + addr + len - 1);
+}
+
+static bool host_window(void *opaque, const struct cp_window *window)
+{
+	const ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+
+	if (!cp_port_window(&s->port, window))
+		return false;
+	zvmlab_forget_code(s, window->addr, window->len);
+	return true;
+}
+
 /* Mapping and unmapping for writing is QEMU's way to say "stored by a device". */
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
@@ -211,6 +229,7 @@ static void host_machine(void *opaque, enum cp_machine_request what)
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 {
 	cp_port_host(&s->port, host);
+	host->window = host_window;
 	host->dirty = host_dirty;
 	host->release = host_release;
 	host->home_read = host_home_read;

@@ -94,6 +94,8 @@ const char *zvmlab_state_refused(const ZvmlabCp *s);
 /* The properties by which the machine is saved to a file, and restored from it. */
 void zvmlab_add_checkpoint(ObjectClass *oc);
 
+/* Forget what was translated from these pages of storage: they hold something else. */
+void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len);
 /* The callbacks of the core. */
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);
 /* Its external: CPU @cpu may have an interruption, or need no longer wait. */

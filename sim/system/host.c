@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "smaller.h"
@@ -92,22 +92,53 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	}
 }
 
-static bool is_own(const struct member *member, uint64_t addr)
-{
-	for (unsigned int i = 0; i < member->own_runs; i++)
-		if (addr - member->own[i].first < member->own[i].size)
-			return true;
-	return false;
-}
-
 static bool host_release(void *opaque, int cpu, uint64_t addr)
 {
-	const struct member *member = member_of(opaque);
-	const uint64_t at = cp_port_stored(opaque, cpu, addr, CP_PAGE_SIZE);
-	const int fd = is_own(member, at) ? member->port.ram_fd : member->sys->outside;
+	const struct cp_port *port = opaque;
+	const uint64_t at = cp_port_stored(port, cpu, addr, CP_PAGE_SIZE);
 
-	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
+	return fallocate(port->ram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
 			 CP_PAGE_SIZE) == 0;
+}
+
+/* The machine takes it when it has the reply: there is room for all that one call can do. */
+static bool send_window(const struct member *member, const struct cp_window *window)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { .room = { 0 } };
+	struct member_window told = {
+		.addr = window->addr, .len = window->len, .offset = window->offset,
+		.shown = window->fd >= 0, .stored = window->stored,
+	};
+	struct iovec part = { &told, sizeof(told) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *head;
+
+	if (window->fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.room);
+		head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &window->fd, sizeof(int));
+	}
+	return sendmsg(member->sock, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(told);
+}
+
+static bool host_window(void *opaque, const struct cp_window *window)
+{
+	struct member *member = member_of(opaque);
+
+	if (!cp_port_window(&member->port, window))
+		return false;
+	if (send_window(member, window))
+		return true;
+	/* It has gone, or does not look: in either case it does not know its storage any more. */
+	member_break(member);
+	return false;
 }
 
 static void host_kick(void *opaque, unsigned int cpu)
@@ -134,55 +165,9 @@ static void host_set_timer(void *opaque, uint64_t tod)
 	set_flags(member, MEMBER_TIMER_SET);
 }
 
-static bool map_pages(const struct member *member, int fd, uint64_t from, uint64_t end)
-{
-	return from == end ||
-	       mmap(member->port.ram + from, end - from, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)from) != MAP_FAILED;
-}
-
-/* Extents are in the order of their addresses, and none overlaps another. */
-static bool map_runs(const struct member *member)
-{
-	const struct cp_port *port = &member->port;
-	uint64_t at = 0;
-
-	for (unsigned int i = 0; i < member->own_runs; i++) {
-		const struct member_run *run = &member->own[i];
-		const uint64_t end = smaller(run->first + run->size, port->ram_size);
-
-		if (run->first >= port->ram_size)
-			break;
-		if (!map_pages(member, member->sys->outside, at, run->first) ||
-		    !map_pages(member, port->ram_fd, run->first, end))
-			return false;
-		at = end;
-	}
-	return map_pages(member, member->sys->outside, at, port->ram_size);
-}
-
-int member_map(struct member *member)
-{
-	const struct cp_port *port = &member->port;
-	const struct cp_config *config = port->cp ? cp_config_of(port->cp) : &port->config;
-	struct member_notices *notices = &member->page->notices;
-
-	member->own_runs = config->extents;
-	for (unsigned int i = 0; i < config->extents; i++)
-		member->own[i] = (struct member_run){ config->extent[i].start,
-						      config->extent[i].size };
-	memcpy(notices->run, member->own, sizeof(notices->run));
-	notices->runs = member->own_runs;
-	return map_runs(member) ? 0 : -1;
-}
-
 static void host_storage_changed(void *opaque)
 {
-	struct member *member = member_of(opaque);
-
-	if (member_map(member) != 0)
-		member_break(member);
-	set_flags(member, MEMBER_STORAGE_CHANGED);
+	set_flags(member_of(opaque), MEMBER_STORAGE_CHANGED);
 }
 
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
@@ -209,6 +194,7 @@ static void host_machine(void *opaque, enum cp_machine_request what)
 void member_host(struct member *member, struct cp_host *host)
 {
 	cp_port_host(&member->port, host);
+	host->window = host_window;
 	host->dirty = host_dirty;
 	host->release = host_release;
 	host->tod = host_tod;

@@ -46,7 +46,7 @@ void member_end(struct member *member)
 	if (member->page)
 		munmap(member->page, sizeof(*member->page));
 	for (unsigned int i = 0; i < MEMBER_FDS; i++)
-		if (member->fd[i] >= 0 && i != MEMBER_OUTSIDE)
+		if (member->fd[i] >= 0)
 			close(member->fd[i]);
 	close(member->sock);
 	*member = (struct member){
@@ -138,8 +138,7 @@ static int take_storage(struct member *member, uint64_t size, int fd,
 		return refuse(err, "the hello came without a descriptor of guest storage");
 	if (!keeps_size(fd, size))
 		return refuse(err, "guest storage is not shared by a memfd that keeps its size");
-	/* Its own mappings take the place of this one. */
-	ram = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ram = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (ram == MAP_FAILED)
 		return refuse(err, "guest storage cannot be mapped by the system");
 	member->port.ram = ram;
@@ -153,7 +152,6 @@ static bool create_fds(struct member *member)
 	int *fd = member->fd;
 	void *page;
 
-	fd[MEMBER_OUTSIDE] = member->sys->outside;
 	fd[MEMBER_PAGE] = memfd_create("zvmlab-member", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	for (unsigned int i = MEMBER_CALL; i < MEMBER_FDS; i++)
 		fd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -174,7 +172,7 @@ static int log_on(struct member *member, char err[MEMBER_SENTENCE_MAX])
 	struct cp_port *port = &member->port;
 	struct cp_host host;
 
-	if (!create_fds(member) || member_map(member) != 0)
+	if (!create_fds(member))
 		return refuse(err, "the system has no descriptors or memory left for the machine");
 	if (cp_port_open(port, err, MEMBER_SENTENCE_MAX) != 0)
 		return -1;

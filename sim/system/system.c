@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The system's socket, and whose turn it is. */
-#define _GNU_SOURCE /* accept4, memfd_create */
+#define _GNU_SOURCE /* accept4 */
 #include "system_private.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -20,25 +18,10 @@
 #include "smaller.h"
 
 #define WHAT "system's socket"
-/* Of guest storage: below 16 TiB (docs/choices.md). */
-#define HIGHEST (INT64_C(1) << 44)
 /* The TOD clock began in 1900. */
 #define SECONDS_TO_1970 UINT64_C(2208988800)
 /* CP looks at its clock, and asks again, if it was woken too soon. */
 #define LONGEST_WAIT (1000000 * SYS_TOD_SECOND)
-
-/* Frames that machines have in common: none until somebody stores there. */
-static int create_outside(void)
-{
-	int fd = memfd_create("zvmlab-outside", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd >= 0 && (ftruncate(fd, HIGHEST) != 0 ||
-			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
 
 uint64_t sys_time_of_day(void)
 {
@@ -72,9 +55,8 @@ static void system_set_timer(void *opaque, uint64_t tod)
 static int create_fds(struct sys *sys)
 {
 	sys->epoll = epoll_create1(EPOLL_CLOEXEC);
-	sys->outside = create_outside();
 	sys->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (sys->epoll < 0 || sys->outside < 0 || sys->timer < 0)
+	if (sys->epoll < 0 || sys->timer < 0)
 		return -1;
 	return sys_watch(sys, sys->timer, SYS_TIMER, NULL);
 }
@@ -92,7 +74,7 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 		free(sys);
 		return NULL;
 	}
-	sys->listen_fd = sys->epoll = sys->outside = sys->timer = -1;
+	sys->listen_fd = sys->epoll = sys->timer = -1;
 	sys->tod = tod;
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
 		sys->member[i].sock = -1;
@@ -247,8 +229,6 @@ void sys_close(struct sys *sys)
 	cp_system_destroy(sys->cp);
 	if (sys->listen_fd >= 0)
 		close(sys->listen_fd);
-	if (sys->outside >= 0)
-		close(sys->outside);
 	if (sys->timer >= 0)
 		close(sys->timer);
 	if (sys->epoll >= 0)

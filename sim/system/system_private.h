@@ -29,8 +29,6 @@ struct member {
 	uint32_t prefix[CP_MAX_CPUS];
 	uint64_t tod, tod_ns;	/**< its clock, and when it was so, … */
 	bool runs;		/**< … if it runs */
-	unsigned int own_runs;	/**< of its own storage, and where they are */
-	struct member_run own[MEMBER_RUNS];
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
 	bool noticed;		/**< it is to be told that there are some, … */
@@ -41,7 +39,7 @@ struct sys {
 	struct cp_system *cp;
 	char *path;
 	uint64_t inode;
-	int listen_fd, epoll, outside, timer;
+	int listen_fd, epoll, timer;
 	uint64_t (*tod)(void);
 	uint64_t connections;
 	struct member *look[SYS_CONNECTIONS];	/**< who is to be told of something, or has to go */
@@ -71,8 +69,6 @@ void member_host(struct member *member, struct cp_host *host);
 uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr);
 /** The machine's clock is at @tod now. */
 void member_set_clock(struct member *member, uint64_t tod, bool runs);
-/** Map its own storage, and all machines' frames where it has none. */
-int member_map(struct member *member);
 
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);

@@ -156,6 +156,13 @@ static void host_system_timer(void *opaque, uint64_t tod)
 	world.system_timer = tod;
 }
 
+static bool host_window(void *opaque, const struct cp_window *window)
+{
+	(void)opaque;
+	(void)window;
+	return true;
+}
+
 static void host_storage_changed(void *opaque)
 {
 	(void)opaque;
@@ -301,6 +308,7 @@ void world_start(const uint8_t head[WORLD_HEAD])
 	struct cp_host host = {
 		.opaque = &world.machine[0],
 		.map = host_map,
+		.window = host_window,
 		.dirty = host_dirty,
 		.release = host_release,
 		.tod = host_tod,

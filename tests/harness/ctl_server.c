@@ -60,6 +60,13 @@ static void host_set_timer(void *opaque, uint64_t tod)
 	(void)opaque, (void)tod;
 }
 
+static bool host_window(void *opaque, const struct cp_window *window)
+{
+	(void)opaque;
+	(void)window;
+	return true;
+}
+
 static void host_storage_changed(void *opaque)
 {
 	(void)opaque;
@@ -128,6 +135,7 @@ int main(int argc, char **argv)
 	struct cp_host host = {
 		.opaque = &server,
 		.map = host_map,
+		.window = host_window,
 		.dirty = host_dirty,
 		.tod = host_tod,
 		.kick = host_kick,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "replay.h"
+#include "zvmlab/dcss.h"
 #include "zvmlab/state.h"
 
 static struct fixture machines[FX_MACHINES];
@@ -15,7 +16,6 @@ struct fixture *fx_now = &machines[0];
 struct fx_clock fx_clock;
 static struct cp_system *fx_sys;	/* of several machines, or NULL */
 static struct cp_config fx_sys_config;
-static int fx_segments;			/* its segments' pages */
 /* All traces since the set-up: of each machine as often as it has logged on. */
 static struct replay_trace recordings[32];
 static unsigned int recorded;
@@ -104,6 +104,23 @@ static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 			memcpy(f->told + begin, f->storage + begin, CP_PAGE_SIZE);
 	}
 	return at;
+}
+
+static bool fx_window(void *opaque, const struct cp_window *window)
+{
+	struct fixture *f = opaque;
+	uint8_t *at = storage_at(f, CP_ABSOLUTE, window->addr, window->len);
+	const int flags = window->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS :
+			  window->stored ? MAP_SHARED : MAP_PRIVATE;
+
+	ck_assert_ptr_nonnull(at);
+	if (f->no_windows && window->fd >= 0)
+		return false;
+	ck_assert(mmap(at, window->len, PROT_READ | PROT_WRITE, flags | MAP_FIXED, window->fd,
+		       (off_t)window->offset) != MAP_FAILED);
+	for (uint64_t page = 0; page < window->len; page += CP_PAGE_SIZE)
+		f->page[(window->addr + page) / CP_PAGE_SIZE] = FX_UNUSED;
+	return true;
 }
 
 static void fx_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
@@ -265,8 +282,8 @@ static void start_emulator(void)
 static void create(struct cp_system *system)
 {
 	const struct cp_host host = {
-		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .release = fx_release,
-		.tod = fx_tod, .kick = fx_kick,
+		.opaque = &fx, .map = fx_map, .window = fx_window, .dirty = fx_dirty,
+		.release = fx_release, .tod = fx_tod, .kick = fx_kick,
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
 		.page_changed = fx_no_external ? NULL : fx_page_changed,
 		.external = fx_no_external ? NULL : fx_external,
@@ -325,21 +342,9 @@ void fx_system(const char *const *options)
 	cp_config_init(&fx_sys_config);
 	configure(&fx_sys_config, options);
 	fx_clock = (struct fx_clock){ .tod = FX_CLOCK };
-	fx_segments = memfd_create("segments", MFD_CLOEXEC);
-	ck_assert_int_eq(ftruncate(fx_segments, FX_STORAGE), 0);
 	fx_sys = cp_system_create(&fx_sys_config, &host, err, sizeof(err));
 	fx_clock.system = fx_sys;
 	ck_assert_msg(fx_sys != NULL, "%s", err);
-}
-
-/* Storage is the machine's own, but for the segments' pages. */
-static void share_segments(void)
-{
-	const size_t len = FX_SEGMENT_END + 1 - FX_SEGMENT_START;
-
-	ck_assert(mmap(fx.storage + FX_SEGMENT_START, len, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_FIXED, fx_segments, FX_SEGMENT_START) != MAP_FAILED);
-	fx.shared = true;
 }
 
 void fx_logon(unsigned int machine, const char *userid, const char *const *options)
@@ -350,7 +355,7 @@ void fx_logon(unsigned int machine, const char *userid, const char *const *optio
 	ck_assert_ptr_null(fx.cp);
 	memset(&fx, 0, sizeof(fx));
 	start_emulator();
-	share_segments();
+	fx.shared = true;
 	cp_config_init(&fx.config);
 	record_trace(userid);
 	configure(&fx.config, options);
@@ -439,7 +444,6 @@ static void end_system(void)
 		if (fx.cp)
 			end_emulator();
 	fx_use(0);
-	close(fx_segments);
 }
 
 void fx_teardown(void)
@@ -469,8 +473,26 @@ struct cp_result fx_diag(unsigned int r1, unsigned int r3, uint16_t code)
 	return cp_diagnose(fx.cp, &insn, r1, r3, code);
 }
 
+/* What a segment has there that the guest has not loaded, or NULL. */
+static uint8_t *in_segment(uint64_t addr, size_t len)
+{
+	const struct dcss *segment;
+	uint8_t *at = NULL;
+
+	if (!fx.cp || cp_page_access(fx.cp, addr) != CP_ACCESS_NONE)
+		return NULL;
+	for (unsigned int i = 0; !at && (segment = dcss_at(fx.cp, i)) != NULL; i++)
+		if (addr >= dcss_start(segment))
+			at = dcss_map(fx.cp, segment, addr - dcss_start(segment), len);
+	return at;
+}
+
 uint8_t *fx_at(uint64_t addr, size_t len)
 {
+	uint8_t *at = in_segment(addr, len);
+
+	if (at)
+		return at;
 	ck_assert_uint_le(addr, FX_STORAGE);
 	ck_assert_uint_le(len, FX_STORAGE - addr);
 	for (size_t page = addr / CP_PAGE_SIZE; page * CP_PAGE_SIZE < addr + len; page++) {

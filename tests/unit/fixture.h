@@ -39,7 +39,8 @@ struct fixture {
 	struct cp *cp;
 	struct cp_config config;	/* as given to cp_create */
 	uint8_t *storage;
-	bool shared;			/* the pages from FX_SEGMENT_START on are all machines' */
+	bool shared;			/* segments from FX_SEGMENT_START on are all machines' */
+	bool no_windows;		/* the emulator cannot show what is in a segment */
 	uint8_t *told;			/* what the port has been told of it */
 	uint8_t page[FX_STORAGE / CP_PAGE_SIZE];	/* enum fx_page */
 	uint64_t prefix[CP_MAX_CPUS];
@@ -110,8 +111,9 @@ struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm);
 struct cp_result fx_diag(unsigned int r1, unsigned int r3, uint16_t code);
 
 /*
- * Guest storage, real = absolute; fail the test outside the array, and if CP has stored something
- * there that it has not told the port of (cp_host.dirty).
+ * Guest storage, real = absolute, or what a segment has there that the guest has not loaded; fail
+ * the test outside the array, and if CP has stored something there that it has not told the port of
+ * (cp_host.dirty).
  */
 uint8_t *fx_at(uint64_t addr, size_t len);
 void fx_put_name(uint64_t addr, const char *name);

@@ -130,15 +130,17 @@ static struct cp_result load(struct cp *cp, struct request *request)
 	if (!fits(request, segment))
 		return refuse(request, DCSS_RC_BAD_SUBCODE);
 	if (dcss_loaded(cp, segment))
-		rc = segment->exclusive == request->exclusive ? 0 : DCSS_RC_IN_USE;
+		rc = dcss_exclusive(cp, segment) == request->exclusive ? 0 : DCSS_RC_IN_USE;
 	else
 		rc = dcss_load_refused(cp, segment, request->exclusive);
 	if (rc != 0)
 		return refuse(request, rc);
 	if (!dcss_loaded(cp, segment) && !dropped(request)) {
 		spoil(cp, segment);
-		dcss_load(cp, segment, request->exclusive);
+		rc = dcss_load(cp, segment, request->exclusive);
 	}
+	if (rc != 0)
+		return refuse(request, rc);
 	assert(dcss_loaded(cp, segment) || dropped(request));
 	answer(request, segment);
 	return cp_cc(dcss_in_storage(cp, segment) ? 1 : 0);

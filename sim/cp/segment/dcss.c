@@ -34,6 +34,11 @@ bool dcss_loaded(const struct cp *cp, const struct dcss *segment)
 	return cp->loaded & dcss_bit(cp, segment);
 }
 
+bool dcss_exclusive(const struct cp *cp, const struct dcss *segment)
+{
+	return cp->exclusive & dcss_bit(cp, segment);
+}
+
 struct dcss *dcss_find(struct cp *cp, const char *name)
 {
 	struct dcss *skeleton = NULL;
@@ -102,46 +107,28 @@ enum cp_access dcss_type_access(enum dcss_type type)
 	return CP_ACCESS_WRITE;
 }
 
-/* Is every byte from @first to @last in a range of the segment? */
-static bool covered(const struct dcss *segment, uint64_t first, uint64_t last)
+/* What lies in a machine's storage is the machine's. */
+bool dcss_has_place(const struct cp *cp, const struct dcss *segment)
 {
-	assert(first <= last);
-	for (unsigned int i = 0; i < segment->config.ranges; i++) {
-		uint64_t start = dcss_range_start(&segment->config.range[i]);
-		uint64_t size = dcss_range_size(&segment->config.range[i]);
-
-		if (first < start)
-			return false;
-		if (last - start < size)
+	if (!dcss_in_storage(cp, segment))
+		return true;
+	for (unsigned int i = 0; i < cp->system->machines; i++)
+		if (!dcss_in_storage(cp->system->machine[i], segment))
 			return true;
-		if (first - start < size)
-			first = start + size;
-	}
 	return false;
 }
 
-/* A machine in which the segment has frames: what lies in a machine's storage is the machine's. */
-static struct cp *frames_by(struct cp *cp, const struct dcss *segment)
+void dcss_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
 {
-	if (!dcss_in_storage(cp, segment))
-		return cp;
-	for (unsigned int i = 0; i < cp->system->machines; i++)
-		if (!dcss_in_storage(cp->system->machine[i], segment))
-			return cp->system->machine[i];
-	return NULL;
-}
+	const uint64_t first = dcss_start(segment) + offset;
 
-void *dcss_frames(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
-{
-	uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
-	uint64_t first = dcss_start(segment) + offset;
+	assert(len > 0 && first + len - 1 <= dcss_end(segment));
+	for (unsigned int i = 0; i < cp->system->machines; i++) {
+		struct cp *machine = cp->system->machine[i];
 
-	assert(segment->defined);
-	cp = frames_by(cp, segment);
-	if (!cp || len == 0 || offset >= size || len > size - offset ||
-	    !covered(segment, first, first + len - 1))
-		return NULL;
-	return storage_map(cp, CP_ABSOLUTE, first, len);
+		if (dcss_loaded(machine, segment) && !dcss_in_storage(machine, segment))
+			machine->host.dirty(machine->host.opaque, CP_ABSOLUTE, first, len);
+	}
 }
 
 static void overlay(struct cp *cp, const struct dcss *segment)
@@ -151,8 +138,8 @@ static void overlay(struct cp *cp, const struct dcss *segment)
 		const struct cp_segment_range *range = &segment->config.range[i];
 
 		storage_overlay_add(cp, range->first, range->last,
-				    segment->exclusive ? CP_ACCESS_WRITE :
-							 dcss_type_access(range->type));
+				    dcss_exclusive(cp, segment) ? CP_ACCESS_WRITE :
+								  dcss_type_access(range->type));
 	}
 }
 

@@ -79,10 +79,10 @@ int dcss_save(struct cp *cp, const char *name, char *err, size_t errlen)
 		return -1;
 	}
 	assert(old);
+	dcss_pages_save(cp, skeleton);
 	if (old != skeleton)
 		discard(cp, old);
 	skeleton->cls = skeleton->config.restricted ? DCSS_RESTRICTED : DCSS_ACTIVE;
-	dcss_saved_taken(cp, skeleton);
 	return 0;
 }
 

@@ -14,28 +14,21 @@
 /* Bytes that one record of the trace tells of. */
 #define CHUNK (UINT64_C(1) << 20)
 
-/* Frames of one range; NULL has been explained in @err. */
+/* All pages of one range, which dcss_has_place() has found. */
 static void *map_range(struct cp *cp, const struct dcss *segment,
-		       const struct cp_segment_range *range, char *err, size_t errlen)
+		       const struct cp_segment_range *range)
 {
-	void *at = dcss_map(cp, segment, dcss_range_start(range) - dcss_start(segment),
-			    dcss_range_size(range));
-
-	if (!at)
-		snprintf(err, errlen, "segment %s has no contents: %s", segment->config.name,
-			 dcss_in_storage(cp, segment) ?
-				 "it overlaps the guest's storage, move one of them" :
-				 "the emulator's storage does not reach it, start it with "
-				 "more storage");
-	return at;
+	return dcss_map(cp, segment, dcss_range_start(range) - dcss_start(segment),
+			dcss_range_size(range));
 }
 
 static bool has_contents(struct cp *cp, const struct dcss *segment, char *err, size_t errlen)
 {
-	for (unsigned int i = 0; i < segment->config.ranges; i++)
-		if (!map_range(cp, segment, &segment->config.range[i], err, errlen))
-			return false;
-	return true;
+	if (dcss_has_place(cp, segment))
+		return true;
+	snprintf(err, errlen, "segment %s has no contents: it overlaps the guest's storage, move "
+		 "one of them", segment->config.name);
+	return false;
 }
 
 static int failed(const struct dcss *segment, const char *what, const char *path, const char *why,
@@ -71,14 +64,39 @@ static void trace_write(struct cp *cp, const struct dcss *segment, uint64_t offs
 	trace_end(cp);
 }
 
+bool dcss_covers(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
+{
+	const uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
+
+	if (len == 0 || offset >= size || len > size - offset)
+		return false;
+	for (uint64_t done = 0; done < len; done += cp_in_page(offset + done, len - done))
+		if (!dcss_map(cp, segment, offset + done, 1))
+			return false;
+	return true;
+}
+
+void dcss_read(struct cp *cp, const struct dcss *segment, uint64_t offset, void *data, uint64_t len)
+{
+	uint64_t part;
+
+	for (uint64_t done = 0; done < len; done += part) {
+		part = cp_in_page(offset + done, len - done);
+		memcpy((uint8_t *)data + done, dcss_map(cp, segment, offset + done, part), part);
+	}
+}
+
 bool dcss_write(struct cp *cp, const struct dcss *segment, uint64_t offset, const void *data,
 		uint64_t len)
 {
-	void *at = dcss_map(cp, segment, offset, len);
+	uint64_t part;
 
-	if (!at)
+	if (!dcss_covers(cp, segment, offset, len))
 		return false;
-	memcpy(at, data, len);
+	for (uint64_t done = 0; done < len; done += part) {
+		part = cp_in_page(offset + done, len - done);
+		memcpy(dcss_map(cp, segment, offset + done, part), (const uint8_t *)data + done, part);
+	}
 	dcss_dirty(cp, segment, offset, len);
 	trace_write(cp, segment, offset, data, len);
 	return true;
@@ -91,7 +109,7 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 		const struct cp_segment_range *range = &segment->config.range[i];
 		uint64_t offset = dcss_range_start(range) - dcss_start(segment);
 		uint64_t size = dcss_range_size(range);
-		uint8_t *at = map_range(cp, segment, range, err, errlen);
+		uint8_t *at = map_range(cp, segment, range);
 
 		assert(at);
 		for (uint64_t done = 0; done < size;) {
@@ -147,7 +165,7 @@ static int write_ranges(struct cp *cp, const struct dcss *segment, FILE *file, c
 {
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];
-		const void *at = map_range(cp, segment, range, err, errlen);
+		const void *at = map_range(cp, segment, range);
 
 		assert(at);
 		if (fwrite(at, 1, dcss_range_size(range), file) != dcss_range_size(range))

@@ -23,7 +23,7 @@ struct dcss *dcss_new(struct dcss_table *table, const struct cp_segment_config *
 		};
 		assert(segment->fileid > 0 && segment->fileid <= MAX_FILEID);
 		segment->config.file = NULL;
-		segment->defined = dcss_saved_open(table, segment);
+		segment->defined = dcss_pages_open(&table->saved[i], segment, true);
 		return segment->defined ? segment : NULL;
 	}
 	return NULL;
@@ -40,36 +40,7 @@ static bool overlaps_loaded(const struct cp *cp, const struct dcss *segment)
 	return false;
 }
 
-/* Does a machine that has loaded it need frames that no other uses? */
-static bool needs_own(const struct dcss *segment, bool exclusive)
-{
-	for (unsigned int i = 0; i < segment->config.ranges; i++) {
-		const enum dcss_type type = segment->config.range[i].type;
-
-		if (type == DCSS_EW || type == DCSS_EN)
-			return true;
-	}
-	return exclusive;
-}
-
-/* Do other machines use the frames in a way that contradicts this one's? */
-static bool frames_in_use(const struct cp *cp, const struct dcss *segment, bool exclusive)
-{
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		const struct dcss *other = &cp->system->dcss->slot[i];
-
-		if (other->loaders == 0 || dcss_loaded(cp, other))
-			continue;
-		if (other == segment ? needs_own(segment, exclusive || other->exclusive)
-				     : dcss_overlap(segment, other) &&
-				       (dcss_stored_into(segment, exclusive) ||
-					dcss_stored_into(other, other->exclusive)))
-			return true;
-	}
-	return false;
-}
-
-/* Has the emulator storage for every range? */
+/* Has the emulator addresses for every range? */
 static bool has_frames(struct cp *cp, const struct dcss *segment)
 {
 	assert(segment->defined && segment->config.ranges > 0);
@@ -92,8 +63,6 @@ uint16_t dcss_load_refused(struct cp *cp, const struct dcss *segment, bool exclu
 			return DCSS_RC_NOT_AUTHORISED;
 	if (overlaps_loaded(cp, segment))
 		return DCSS_RC_OVERLAP;
-	if (frames_in_use(cp, segment, exclusive))
-		return DCSS_RC_IN_USE;
 	return has_frames(cp, segment) ? 0 : DCSS_RC_PAGING;
 }
 
@@ -106,9 +75,8 @@ static void tell(struct cp *cp, const struct dcss *segment, const char *what)
 void dcss_undefine(struct cp *cp, struct dcss *segment)
 {
 	assert(segment->defined && segment->loaders == 0 && segment->users == 0);
-	dcss_saved_close(cp->system->dcss, segment);
+	dcss_pages_close(&cp->system->dcss->saved[dcss_slot(cp, segment)], segment);
 	segment->defined = false;
-	segment->kept = false;
 }
 
 void dcss_use(struct cp *cp, struct dcss *segment, int delta)
@@ -120,30 +88,44 @@ void dcss_use(struct cp *cp, struct dcss *segment, int delta)
 		dcss_undefine(cp, segment);
 }
 
-void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
+/* The machine has it no more. */
+static void take_back(struct cp *cp, struct dcss *segment)
+{
+	assert(segment->defined && dcss_loaded(cp, segment));
+	dcss_hide(cp, segment);
+	cp->loaded &= ~dcss_bit(cp, segment);
+	cp->exclusive &= ~dcss_bit(cp, segment);
+	dcss_pages_given_back(cp, segment);
+}
+
+uint16_t dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 {
 	assert(dcss_load_refused(cp, segment, exclusive) == 0);
-	segment->exclusive = exclusive;
-	if (segment->loaders == 0)
-		dcss_saved_loaded(cp, segment);
-	segment->loaders++;
+	if (!dcss_pages_needed(cp, segment, exclusive)) {
+		dcss_pages_given_back(cp, segment);
+		return DCSS_RC_PAGING;
+	}
 	cp->loaded |= dcss_bit(cp, segment);
+	if (exclusive)
+		cp->exclusive |= dcss_bit(cp, segment);
+	if (!dcss_show(cp, segment)) {
+		take_back(cp, segment);
+		dcss_loaded_changed(cp);
+		return DCSS_RC_PAGING;
+	}
+	segment->loaders++;
 	dcss_use(cp, segment, 1);
 	dcss_loaded_changed(cp);
 	assert(storage_overlay(cp, dcss_start(segment)) != CP_ACCESS_NONE);
 	tell(cp, segment, "loaded");
+	return 0;
 }
 
-/* The machine has it no more. */
-static void take_back(struct cp *cp, struct dcss *segment)
+static void unload(struct cp *cp, struct dcss *segment)
 {
-	assert(segment->defined && dcss_loaded(cp, segment) && segment->users > 0);
-	assert(segment->loaders > 0);
-	cp->loaded &= ~dcss_bit(cp, segment);
+	assert(segment->loaders > 0 && segment->users > 0);
+	take_back(cp, segment);
 	segment->loaders--;
-	segment->exclusive = false;
-	if (segment->loaders == 0)
-		dcss_saved_purged(cp, segment);
 	dcss_use(cp, segment, -1);
 }
 
@@ -151,7 +133,7 @@ void dcss_unload(struct cp *cp, struct dcss *segment)
 {
 	if (!dcss_in_storage(cp, segment))
 		parts_purged(cp, dcss_start(segment), dcss_end(segment));
-	take_back(cp, segment);
+	unload(cp, segment);
 	dcss_loaded_changed(cp);
 	tell(cp, segment, "purged");
 }
@@ -165,7 +147,7 @@ void dcss_reset(struct cp *cp)
 
 		if (!dcss_loaded(cp, segment))
 			continue;
-		take_back(cp, segment);
+		unload(cp, segment);
 		changed = true;
 	}
 	if (changed)

@@ -12,7 +12,9 @@ struct dcss_table {
 	struct dcss slot[CP_MAX_SEGMENTS];
 	uint16_t last_fileid;
 	bool filled;		/* the files of the configuration have been read */
-	uint8_t *saved[CP_MAX_SEGMENTS];	/* room for what a slot's segment keeps aside */
+	struct cp_pages saved[CP_MAX_SEGMENTS];	/* contents of a slot's segment */
+	/* What is stored into pages that machines share, from the first load to the last purge. */
+	struct cp_pages live[CP_MAX_SEGMENTS];
 };
 
 static inline uint64_t dcss_range_start(const struct cp_segment_range *range)
@@ -34,10 +36,16 @@ static inline uint64_t dcss_content_size(const struct dcss *segment)
 	return size;
 }
 
-/** The bit of the segment in struct cp.loaded. */
+static inline unsigned int dcss_slot(const struct cp *cp, const struct dcss *segment)
+{
+	assert(segment >= cp->system->dcss->slot && segment < cp->system->dcss->slot + CP_MAX_SEGMENTS);
+	return (unsigned int)(segment - cp->system->dcss->slot);
+}
+
+/** The bit of the segment in struct cp.loaded and exclusive. */
 static inline uint32_t dcss_bit(const struct cp *cp, const struct dcss *segment)
 {
-	return UINT32_C(1) << (segment - cp->system->dcss->slot);
+	return UINT32_C(1) << dcss_slot(cp, segment);
 }
 
 /** The access to a page of that type for the guest that has loaded it shared. */
@@ -46,11 +54,14 @@ enum cp_access dcss_type_access(enum dcss_type type);
 bool dcss_overlap(const struct dcss *a, const struct dcss *b);
 /** The segment of that name that the guest has loaded, even if it is to be purged. */
 struct dcss *dcss_find_loaded(struct cp *cp, const char *name);
-/** Does any range lie in the guest's own storage? */
+/** Does any range lie in the guest's own storage?  The pages there stay the guest's. */
 bool dcss_in_storage(const struct cp *cp, const struct dcss *segment);
+/** Is there a machine, this one or another, in whose storage it does not lie? */
+bool dcss_has_place(const struct cp *cp, const struct dcss *segment);
 /** Why the guest may not load the segment: a return code of DIAGNOSE X'64', or 0. */
 uint16_t dcss_load_refused(struct cp *cp, const struct dcss *segment, bool exclusive);
-void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive);
+/** Return: 0, or DCSS_RC_PAGING if the system has no room for its pages. */
+uint16_t dcss_load(struct cp *cp, struct dcss *segment, bool exclusive);
 void dcss_unload(struct cp *cp, struct dcss *segment);
 /** Enters what is loaded into the overlay of storage; the host forgets its translations. */
 void dcss_loaded_changed(struct cp *cp);
@@ -58,28 +69,30 @@ void dcss_loaded_changed(struct cp *cp);
 struct dcss *dcss_new(struct dcss_table *table, const struct cp_segment_config *config, enum dcss_class cls);
 /** The slot is free again. */
 void dcss_undefine(struct cp *cp, struct dcss *segment);
-/** dcss_map() of the emulator's frames, whosever pages they hold. */
-void *dcss_frames(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len);
-bool dcss_page_is_zero(const uint8_t *page);
 
-/* dcss_saved.c */
-/** Room for the contents of a segment in its slot of @table; false without memory. */
-bool dcss_saved_open(struct dcss_table *table, const struct dcss *segment);
-/** Gives back the room that dcss_saved_open() found. */
-void dcss_saved_close(struct dcss_table *table, const struct dcss *segment);
-/** The same for each of the first @slots slots that is defined. */
-void dcss_saved_close_all(struct dcss_table *table, unsigned int slots);
-/** The byte at @offset from the segment's start, which a range must have. */
-uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t offset);
-/** The first machine gets the segment, and the last has given it back. */
-void dcss_saved_loaded(struct cp *cp, struct dcss *segment);
-void dcss_saved_purged(struct cp *cp, struct dcss *segment);
-/** May a segment of an image keep its contents aside, or not, as it says? */
-bool dcss_saved_valid(const struct dcss_table *table, const struct dcss *segment);
-/** Can a machine that has loaded it, or will, store into it?  @exclusive: a copy of its own. */
-bool dcss_stored_into(const struct dcss *segment, bool exclusive);
-/** SAVESEG: what lies there now is what the segment holds. */
-void dcss_saved_taken(struct cp *cp, struct dcss *segment);
+/* dcss_pages.c */
+/** A file for the contents of a segment, zeros; @read_only: for all but CP.  False: no memory. */
+bool dcss_pages_open(struct cp_pages *pages, const struct dcss *segment, bool read_only);
+/** Close it; nothing if it is not open. */
+void dcss_pages_close(struct cp_pages *pages, const struct dcss *segment);
+/** The first page of the file from @from on that has memory; @end if none before it has. */
+uint64_t dcss_pages_next(const struct cp_pages *pages, uint64_t from, uint64_t end);
+/** @size bytes of @to become those of @from; pages of zeros take no memory. */
+void dcss_pages_copy(const struct cp_pages *to, uint64_t to_at, const struct cp_pages *from,
+		     uint64_t from_at, uint64_t size);
+bool dcss_page_is_zero(const uint8_t *page);
+/** Has a machine that has loaded it pages of its own; pages that others share and store into? */
+bool dcss_needs_own(const struct dcss *segment, bool exclusive);
+bool dcss_needs_live(const struct dcss *segment, bool exclusive);
+/** The machine is about to load it: have the files for that.  False: there is no room for them. */
+bool dcss_pages_needed(struct cp *cp, const struct dcss *segment, bool exclusive);
+/** The machine has it no more: close what nobody needs now. */
+void dcss_pages_given_back(struct cp *cp, const struct dcss *segment);
+/** What the machine has of it is at its place in guest storage (cp_host.window), or no more. */
+bool dcss_show(struct cp *cp, const struct dcss *segment);
+void dcss_hide(struct cp *cp, const struct dcss *segment);
+/** SAVESEG: what the machine has at the segment's addresses becomes its contents. */
+void dcss_pages_save(struct cp *cp, const struct dcss *segment);
 
 /** All that the guest has loaded is purged. */
 void dcss_reset(struct cp *cp);

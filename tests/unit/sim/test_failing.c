@@ -172,6 +172,13 @@ static void test_timer(void *opaque, uint64_t tod)
 	(void)tod;
 }
 
+static bool test_window(void *opaque, const struct cp_window *window)
+{
+	(void)opaque;
+	(void)window;
+	return true;
+}
+
 static void test_changed(void *opaque)
 {
 	(void)opaque;
@@ -186,7 +193,8 @@ static void test_trace(void *opaque, const char *line, size_t len)
 static struct cp *create(void)
 {
 	const struct cp_host host = {
-		.opaque = fx.storage, .map = test_map, .dirty = test_dirty, .tod = test_tod,
+		.opaque = fx.storage, .map = test_map, .window = test_window,
+		.dirty = test_dirty, .tod = test_tod,
 		.kick = test_cpu, .set_timer = test_timer, .storage_changed = test_changed,
 		.page_changed = test_page, .external = test_cpu, .trace = test_trace,
 	};

@@ -3,13 +3,14 @@
  * Saved segments: definition (DEFSEG), contents (SAVESEG, files), load and
  * purge by the guest (DIAGNOSE X'64').
  *
- * The contents live in guest absolute storage at the segment's fixed address
- * from definition on; a machine reaches them only while it has loaded the segment.
- * What is stored there is gone when the last machine gives the segment back.
+ * The contents of a segment are a file of CP's, and so is what machines store into pages that they
+ * share, from the first that loads the segment to the last that gives it back; a machine that has
+ * pages of its own (loaded exclusively, EW, EN) has a copy.  The emulator shows the file in its
+ * guest's storage while the guest has the segment (cp_host.window).  SAVESEG makes a new segment
+ * with a file of its own; the old one stays as long as somebody has it.
  *
- * In a system of several machines the frames there are the same for all of them
- * (cp_host.map), but for machines whose own storage lies there.  So while a machine
- * needs frames of its own, no other can load the segment.
+ * If the segment's addresses are the guest's own storage, its pages stay there, with the segment's
+ * rights.
  */
 #ifndef ZVMLAB_DCSS_H
 #define ZVMLAB_DCSS_H
@@ -32,8 +33,6 @@ struct dcss {
 	enum dcss_class cls;
 	bool defined;			/**< slot in use */
 	uint32_t loaders;		/**< machines that have loaded it */
-	bool exclusive;			/**< the one that has loaded it has a copy of its own */
-	bool kept;			/**< what was saved is kept aside, other pages lie there */
 	uint32_t users;			/**< those machines, and *MONITOR, if in use */
 };
 
@@ -47,6 +46,8 @@ struct dcss *dcss_find(struct cp *cp, const char *name);
 struct dcss *dcss_at(struct cp *cp, unsigned int index);
 /** Has the machine loaded it? */
 bool dcss_loaded(const struct cp *cp, const struct dcss *segment);
+/** … and a copy of its own? */
+bool dcss_exclusive(const struct cp *cp, const struct dcss *segment);
 uint64_t dcss_start(const struct dcss *segment);
 /** Last byte. */
 uint64_t dcss_end(const struct dcss *segment);
@@ -71,12 +72,17 @@ bool dcss_allowed(const struct cp *cp, const struct dcss *segment);
 
 /**
  * Store into the segment from outside.  Return: false if [offset, offset+len)
- * is not within its frames; then nothing has happened.
+ * does not lie in it; then nothing has happened.
  */
 bool dcss_write(struct cp *cp, const struct dcss *segment, uint64_t offset, const void *data,
 		uint64_t len);
 
-/** Host pointer to [offset, offset+len) of the segment, NULL if outside. */
+/** Do [offset, offset+len) lie in the segment? */
+bool dcss_covers(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len);
+/** What the machine has there, or would have; dcss_covers() has said that it can. */
+void dcss_read(struct cp *cp, const struct dcss *segment, uint64_t offset, void *data, uint64_t len);
+
+/** Host pointer to these bytes, NULL if outside, or if they lie in pages of different owners. */
 void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len);
 /** The CP has stored there. */
 void dcss_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len);

@@ -2,9 +2,10 @@
 /*
  * What the core asks of the emulator.
  *
- * The core has no thread, no clock and no storage of its own: a port fills in
- * this structure and holds one lock around every call into the core.  The
- * callbacks run with that lock held and must not call back into the core.
+ * The core has no thread and no clock of its own, and no storage but the pages of
+ * saved segments: a port fills in this structure and holds one lock around every
+ * call into the core.  The callbacks run with that lock held and must not call
+ * back into the core.
  */
 #ifndef ZVMLAB_HOST_H
 #define ZVMLAB_HOST_H
@@ -29,6 +30,15 @@ enum cp_machine_request {
 	CP_MACHINE_REQUESTS
 };
 
+/** Where a saved segment's pages lie in guest storage. */
+struct cp_window {
+	uint64_t addr, len;	/**< absolute address and bytes, whole pages */
+	int fd;			/**< file of the pages; -1: what was there before */
+	uint64_t offset;	/**< of the first page in the file */
+	bool stored;		/**< stores are for all who have the file; without: CP's are, and the
+				     guest makes none */
+};
+
 struct cp_host {
 	/** Handed to every callback; owned by the port. */
 	void *opaque;
@@ -40,14 +50,20 @@ struct cp_host {
 	 *        or CP_ABSOLUTE.  A real range never crosses a page; an absolute
 	 *        one may have any length.
 	 * @addr: first byte; @len: number of bytes, at least 1.
-	 * In a system of several machines the pages of a saved segment are the same
-	 * bytes for all of them, but for those whose own storage lies there.
 	 * Return: pointer valid until the entry point of the core returns, or
 	 * NULL if any byte is no storage of the emulator, or if prefixing leads to
 	 * a page that the guest may not store into (cp_page_access): the core
 	 * knows the rights of the real address only.
 	 */
 	void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
+
+	/**
+	 * From now on these pages are in guest storage; none that is the guest's own (an extent) is
+	 * among them, and map() has found all.  The descriptor is the core's, and need not stay open:
+	 * duplicate it, or map it now.  storage_changed() follows.
+	 * Return: false if the emulator cannot; then nothing has changed.
+	 */
+	bool (*window)(void *opaque, const struct cp_window *window);
 
 	/**
 	 * Bytes of guest storage at a real (@cpu) or absolute address that map()

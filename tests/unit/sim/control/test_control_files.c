@@ -408,8 +408,8 @@ TEST(descriptors_are_not_inherited)
 		ck_assert_msg(flags & FD_CLOEXEC, "%d", i);
 		found++;
 	}
-	/* Watching, waking, listening, the client, two files. */
-	ck_assert_int_eq(found, 6);
+	/* Watching, waking, listening, the client, two files, the segment's pages. */
+	ck_assert_int_eq(found, 7);
 	ck_assert_int_eq(unlink(file), 0);
 	strcat(file, ".idx");
 	ck_assert_int_eq(unlink(file), 0);

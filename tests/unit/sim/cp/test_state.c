@@ -135,7 +135,7 @@ TEST(header)
 	uint8_t *image = save(&len);
 
 	ck_assert_mem_eq(image + IMAGE_MAGIC, "ZVMLABCP", 8);
-	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 8);
+	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 9);
 	ck_assert_uint_eq(get_be64(image + IMAGE_LENGTH), len);
 	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
 	ck_assert_mem_eq(image + len - 12, "END.", 4);

@@ -78,6 +78,13 @@ static void set_timer(void *opaque, uint64_t at)
 	(void)at;
 }
 
+static bool window(void *opaque, const struct cp_window *window)
+{
+	(void)opaque;
+	(void)window;
+	return true;
+}
+
 static void storage_changed(void *opaque)
 {
 	(void)opaque;
@@ -112,6 +119,7 @@ CASE("machine", setup, teardown);
 static int create(void)
 {
 	cp_port_host(&port, &host);
+	host.window = window;
 	host.dirty = dirty;
 	host.tod = tod;
 	host.kick = kick;

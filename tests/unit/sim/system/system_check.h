@@ -29,9 +29,12 @@
 #include "unit_test.h"
 #include "zvmlab/iucv.h"
 
-/* Storage of the emulator; of the guest the first 4 MiB; SHARED lies at 8 MiB. */
+/* Storage of the emulator; of the guest the first 4 MiB; segments lie from 8 MiB on. */
 #define RAM (16u << 20)
+#define SEGMENTS "SHARED 800-80F SW;ROM 810-81F SR;OWN 820-82F EW"
 #define SHARED_AT 0x800000u
+#define ROM_AT 0x810000u
+#define OWN_AT 0x820000u
 #define PARM 0x1000u
 #define BUFFER 0x2000u
 #define DATA 0x10000u
@@ -44,7 +47,7 @@ struct emulator {
 	uint8_t *ram, *told;	/* storage, and what of it the emulator knows */
 	uint64_t prefix, tod, timer, gr[16];
 	unsigned int kicks, externals, changes, timers, requests[CP_MACHINE_REQUESTS];
-	unsigned int pages[2];
+	unsigned int pages[2], windows;
 	const char *user;
 	char trace[128];
 	FILE *log;		/* all results */
@@ -73,6 +76,12 @@ static inline uint64_t absolute(const struct cp_port *port, int cpu, uint64_t ad
 	if (addr < 0x2000)
 		return addr + prefix;
 	return addr - prefix < 0x2000 ? addr - prefix : addr;
+}
+
+static inline bool host_window(void *opaque, const struct cp_window *window)
+{
+	emulator_of(opaque)->windows++;
+	return cp_port_window(opaque, window);
 }
 
 static inline void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
@@ -147,7 +156,7 @@ static inline uint64_t system_tod(void)
 static inline void system_config(struct cp_config *config)
 {
 	cp_config_init(config);
-	ck_assert_int_eq(cp_config_set(config, "segment", "SHARED 800-80F SW", err, sizeof(err)), 0);
+	ck_assert_int_eq(cp_config_set(config, "segment", SEGMENTS, err, sizeof(err)), 0);
 }
 
 static inline void system_start(void)
@@ -209,7 +218,7 @@ static inline void emulator_init(struct emulator *e, const char *user)
 	e->port.ram = e->ram;
 	set(e, "userid", user);
 	set(e, "storage", "0.4M");
-	set(e, "segment", "SHARED 800-80F SW");
+	set(e, "segment", SEGMENTS);
 	set(e, "directory", "IUCV ALLOW;IUCV ANY;OPTION MAXCONN 8;SPOOL 00D 2540 PUNCH A");
 	snprintf(e->trace, sizeof(e->trace), "%s/%s.jsonl", folder, user);
 	set(e, "trace", e->trace);
@@ -220,6 +229,7 @@ static inline void emulator_init(struct emulator *e, const char *user)
 static inline void emulator_host(struct emulator *e, struct cp_host *host)
 {
 	cp_port_host(&e->port, host);
+	host->window = host_window;
 	host->dirty = host_dirty;
 	host->tod = host_tod;
 	host->kick = host_kick;

@@ -195,30 +195,96 @@ TEST(same_as_local)
 	free(here.log);
 }
 
-/* A byte that one machine stores into a segment is there in the other; its own storage is not. */
-TEST(segment_is_shared)
+/* DIAGNOSE X'64' with the segment's name; return: GR2, its address. */
+static uint64_t segment_call(struct emulator *e, const char *segment, uint64_t subcode)
+{
+	uint8_t name[8];
+
+	ebcdic_name(name, segment);
+	put(e, DATA, name, 8);
+	e->gr[2] = DATA;
+	e->gr[4] = subcode;
+	ck_assert_int_eq(diagnose(e, 0x64).cc, 0);
+	return e->gr[2];
+}
+
+enum { PURGESEG = 0x08, LOADSHRX = 0x20, LOADNSRX = 0x24 };
+
+/* What one stores into a segment's page the other sees, if they share it. */
+TEST(segments)
 {
 	struct emulator alice, bob;
-	uint8_t name[8];
 
 	emulator_new(&alice, "ALICE");
 	emulator_new(&bob, "BOB");
-	ebcdic_name(name, "SHARED");
-	put(&alice, DATA, name, 8);
-	put(&bob, DATA, name, 8);
-	alice.gr[2] = bob.gr[2] = DATA;
-	alice.gr[4] = bob.gr[4] = 0x20;	/* LOADSHRX */
-	ck_assert_int_eq(diagnose(&alice, 0x64).how, CP_CC);
-	ck_assert_int_eq(diagnose(&bob, 0x64).how, CP_CC);
-	ck_assert_uint_eq(alice.gr[2], SHARED_AT);
+	ck_assert_uint_eq(segment_call(&alice, "SHARED", LOADSHRX), SHARED_AT);
 	ck_assert_uint_eq(alice.changes, 1);
+	segment_call(&bob, "SHARED", LOADSHRX);
 	ck_assert_int_eq(bob.port.calls->page(&bob.port, SHARED_AT).access, CP_ACCESS_WRITE);
 	ck_assert_uint_eq(bob.port.calls->page(&bob.port, SHARED_AT).end, SHARED_AT + 16 * 4096);
 	alice.ram[SHARED_AT + 5] = 0x5a;
 	ck_assert_uint_eq(bob.ram[SHARED_AT + 5], 0x5a);
-	alice.ram[0x3000] = 1;
+	segment_call(&alice, "OWN", LOADSHRX);
+	segment_call(&bob, "OWN", LOADSHRX);
+	alice.ram[OWN_AT] = 1;
+	ck_assert_uint_eq(bob.ram[OWN_AT], 0);
+	/* A store of the emulator's into a page that is not to be stored into goes nowhere else. */
+	segment_call(&alice, "ROM", LOADSHRX);
+	segment_call(&bob, "ROM", LOADSHRX);
+	alice.ram[ROM_AT] = 1;
+	ck_assert_uint_eq(bob.ram[ROM_AT], 0);
+	/* Whoever has given it back has what was there before; the last takes the stores with it. */
+	segment_call(&alice, "SHARED", PURGESEG);
+	ck_assert_uint_eq(alice.ram[SHARED_AT + 5], 0);
+	ck_assert_uint_eq(bob.ram[SHARED_AT + 5], 0x5a);
+	put(&alice, 0x3000, "x", 1);
 	ck_assert_uint_eq(bob.ram[0x3000], 0);
 	emulator_end(&bob);
+	segment_call(&alice, "SHARED", LOADSHRX);
+	ck_assert_uint_eq(alice.ram[SHARED_AT + 5], 0);
+	emulator_end(&alice);
+}
+
+/* CP sees the machine's own copy, too: what lies there can be sent. */
+TEST(message_from_a_segment)
+{
+	struct emulator alice, bob;
+	uint16_t path[2];
+	uint8_t *p;
+
+	emulator_new(&alice, "ALICE");
+	emulator_new(&bob, "BOB");
+	declare(&alice);
+	declare(&bob);
+	open_path(&alice, &bob, path);
+	segment_call(&alice, "ROM", LOADNSRX);
+	memcpy(alice.ram + ROM_AT, "private", 8);
+	p = parm_zero(&alice);
+	put_be16(p + IPPATHID, path[0]);
+	put_be32(p + IPBFADR1, ROM_AT);
+	put_be32(p + IPBFLN1F, 8);
+	p[IPFLAGS1] = IPNORPY;
+	ck_iucv(&alice, IUCV_SEND);
+	on_message(&bob, IUCV_RECEIVE, path[1],
+		   get_be32(ck_take(&bob, IUCV_MSG_PENDING) + IPMSGID), DATA, 8);
+	ck_assert_mem_eq(bob.ram + DATA, "private", 8);
+	emulator_end(&bob);
+	emulator_end(&alice);
+}
+
+/* As many pages as there can be in one reset. */
+TEST(reset_with_all_segments)
+{
+	struct emulator alice;
+
+	emulator_new(&alice, "ALICE");
+	segment_call(&alice, "SHARED", LOADSHRX);
+	segment_call(&alice, "ROM", LOADSHRX);
+	segment_call(&alice, "OWN", LOADSHRX);
+	ck_assert_uint_eq(alice.windows, 3);
+	alice.port.calls->reset(&alice.port);
+	ck_assert_uint_eq(alice.windows, 6);
+	ck_assert_int_eq(alice.port.calls->page(&alice.port, OWN_AT).access, CP_ACCESS_NONE);
 	emulator_end(&alice);
 }
 

@@ -60,13 +60,10 @@ static void start(void)
 	listening = ctl_listen(socket_path, SOCK_SEQPACKET, "socket", &inode, err, sizeof(err));
 	ck_assert_int_ge(listening, 0);
 	fds[MEMBER_PAGE] = storage_new(sizeof(*page));
-	fds[MEMBER_OUTSIDE] = storage_new(RAM);
 	for (int i = MEMBER_CALL; i < MEMBER_FDS; i++)
 		fds[i] = eventfd(0, EFD_CLOEXEC);
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[MEMBER_PAGE], 0);
 	ck_assert(page != MAP_FAILED);
-	page->notices.run[0].size = 4u << 20;
-	page->notices.runs = 1;
 	ck_assert_int_eq(pthread_create(&server, NULL, play, NULL), 0);
 }
 

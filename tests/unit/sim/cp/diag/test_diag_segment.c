@@ -109,7 +109,7 @@ TEST(exclusive)
 	refused(call("MONDCSS", LOADNSR), DCSS_RC_NOT_AUTHORISED);
 	ck_cc(call("PART", LOADNSR), 0);
 	ck_range(0x980000, 0xa7ffff);
-	ck_assert(dcss_find(fx.cp, "PART")->exclusive);
+	ck_assert(dcss_exclusive(fx.cp, dcss_find(fx.cp, "PART")));
 	ck_cc(call("PART", LOADNSR), 0);
 	refused(call("PART", LOADSHR), DCSS_RC_IN_USE);
 	ck_cc(call("PART", PURGESEG), 0);

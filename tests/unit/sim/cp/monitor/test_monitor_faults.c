@@ -147,7 +147,7 @@ TEST(segment_too_high)
 	ck_assert_uint_eq(p->code, 0x10);
 }
 
-/* The segment is beyond what the emulator has: lost for want of room, no harm. */
+/* The segment lies in the guest's storage, and has no contents: lost for want of room, no harm. */
 TEST(segment_unreachable)
 {
 	static const uint8_t data[1];
@@ -155,8 +155,8 @@ TEST(segment_unreachable)
 					     .len = 1 };
 	struct peer *p = peer_create(0);
 
-	dcss_find(fx.cp, "MONDCSS")->config.range[0].first = 0x10000;
-	dcss_find(fx.cp, "MONDCSS")->config.range[0].last = 0x100ff;
+	dcss_find(fx.cp, "MONDCSS")->config.range[0].first = 0x100;
+	dcss_find(fx.cp, "MONDCSS")->config.range[0].last = 0x1ff;
 	peer_connect(p, WANT_BOTH, "MONDCSS", 10);
 	ck_assert(p->complete);
 	deliver(MON_SAMPLE, 1, 0, 1, MON_LOST_SPACE);

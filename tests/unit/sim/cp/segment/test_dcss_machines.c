@@ -12,7 +12,8 @@ static const char *const small[] = { "storage", "0.4M", NULL };
 static void setup(void)
 {
 	fx_system((const char *const[]){
-		"segment", "ROM 800-80F SR;RAM 810-81F SW;OWN 820-82F EW;OVER 808-817 SR", NULL,
+		"segment", "ROM 800-80F SR;RAM 810-81F SW;OWN 820-82F EW 830-83F EN;OVER 808-817 SR",
+		NULL,
 	});
 	fx_logon(ALICE, "ALICE", small);
 	fx_logon(BOB, "BOB", small);
@@ -82,30 +83,78 @@ TEST(stored_by_one)
 	ck_assert_mem_eq(fx_at(0x810000, 5), "saved", 5);
 }
 
-/* Frames of its own a machine gets only while no other uses them. */
-TEST(frames_of_its_own)
+/* A machine that has pages of its own sees nobody else's stores, and nobody its. */
+TEST(pages_of_its_own)
 {
+	fx_use(ALICE);
+	ck_assert(dcss_write(fx.cp, segment("OWN"), 0, "saved", 5));
 	ck_cc(call(ALICE, "OWN", LOADSHR), 0);
-	refused(call(BOB, "OWN", LOADSHR), DCSS_RC_IN_USE);
-	ck_cc(call(ALICE, "OWN", PURGESEG), 0);
 	ck_cc(call(BOB, "OWN", LOADSHR), 0);
-	ck_cc(call(ALICE, "ROM", LOADSHR), 0);
-	refused(call(BOB, "ROM", LOADNSR), DCSS_RC_IN_USE);
-	ck_cc(call(ALICE, "ROM", PURGESEG), 0);
-	ck_cc(call(BOB, "ROM", LOADNSR), 0);
-	refused(call(ALICE, "ROM", LOADSHR), DCSS_RC_IN_USE);
-	fx_logoff(BOB);
-	ck_cc(call(ALICE, "ROM", LOADSHR), 0);
+	ck_assert_mem_eq(fx_at(0x820000, 5), "saved", 5);
+	memcpy(fx_at(0x820000, 3), "BOB", 3);
+	memcpy(fx_at(0x830000, 3), "BOB", 3);
+	fx_use(ALICE);
+	ck_assert_mem_eq(fx_at(0x820000, 5), "saved", 5);
+	ck_assert_uint_eq(*fx_at(0x830000, 1), 0);
+	ck_assert_uint_eq(segment("OWN")->users, 2);
 }
 
-/* Other segments at the same address: as long as nobody stores there. */
+/* Exclusively, while others share it: each has what was saved, and stores for itself. */
+TEST(exclusive)
+{
+	fx_use(ALICE);
+	ck_assert(dcss_write(fx.cp, segment("RAM"), 0, "saved", 5));
+	ck_cc(call(ALICE, "RAM", LOADSHR), 0);
+	memcpy(fx_at(0x810000, 5), "ALICE", 5);
+	ck_cc(call(BOB, "RAM", LOADNSR), 0);
+	ck_assert_mem_eq(fx_at(0x810000, 5), "saved", 5);
+	memcpy(fx_at(0x810000, 3), "BOB", 3);
+	fx_use(ALICE);
+	ck_assert_mem_eq(fx_at(0x810000, 5), "ALICE", 5);
+	ck_cc(call(ALICE, "ROM", LOADSHR), 0);
+	ck_cc(call(BOB, "ROM", LOADNSR), 0);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x800000), CP_ACCESS_WRITE);
+	fx_use(ALICE);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x800000), CP_ACCESS_READ);
+	/* Loaded already, in the other mode. */
+	refused(call(ALICE, "ROM", LOADNSR), DCSS_RC_IN_USE);
+}
+
+/* One changes its copy and saves it: the others read on what they have, and then the new one. */
+TEST(saved_by_one)
+{
+	struct cp_segment_config c = { .name = "ROM", .ranges = 1,
+				       .range = { { 0x800, 0x80f, DCSS_SR } } };
+	char err[256];
+
+	fx_use(ALICE);
+	ck_assert(dcss_write(fx.cp, segment("ROM"), 0, "old", 3));
+	ck_cc(call(ALICE, "ROM", LOADSHR), 0);
+	ck_cc(call(BOB, "ROM", LOADNSR), 0);
+	memcpy(fx_at(0x800000, 3), "new", 3);
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "ROM", err, sizeof(err)), 0);
+	fx_use(ALICE);
+	ck_assert_mem_eq(fx_at(0x800000, 3), "old", 3);
+	ck_cc(call(ALICE, "ROM", PURGESEG), 0);
+	ck_cc(call(ALICE, "ROM", LOADSHR), 0);
+	ck_assert_mem_eq(fx_at(0x800000, 3), "new", 3);
+	/* Bob still has the old one. */
+	fx_use(BOB);
+	ck_assert_uint_eq(segment("ROM")->users, 1);
+	ck_assert_ptr_nonnull(dcss_at(fx.cp, 4));
+	ck_cc(call(BOB, "ROM", PURGESEG), 0);
+	ck_assert_ptr_null(dcss_at(fx.cp, 4));
+}
+
+/* Other segments at the same address are other pages. */
 TEST(overlapping)
 {
-	ck_cc(call(ALICE, "ROM", LOADSHR), 0);
-	ck_cc(call(BOB, "OVER", LOADSHR), 0);
-	ck_cc(call(BOB, "OVER", PURGESEG), 0);
 	ck_cc(call(ALICE, "RAM", LOADSHR), 0);
-	refused(call(BOB, "OVER", LOADSHR), DCSS_RC_IN_USE);
+	memcpy(fx_at(0x810000, 5), "ALICE", 5);
+	ck_cc(call(BOB, "OVER", LOADSHR), 0);
+	ck_assert_uint_eq(*fx_at(0x810000, 1), 0);
+	refused(call(ALICE, "OVER", LOADSHR), DCSS_RC_OVERLAP);
 }
 
 /* The last to go ends a pending purge, be it by its log-off. */

@@ -44,11 +44,12 @@ TEST(everything_comes_back)
 {
 	struct cp_segment_config c = { .name = "NEW", .ranges = 1, .restricted = true,
 				       .range = { { 0x600, 0x600, DCSS_SN } } };
-	struct dcss *mon = dcss_find(fx.cp, "MON");
+	struct dcss *mon = dcss_find(fx.cp, "MON"), *multi = dcss_find(fx.cp, "MULTI");
 	struct dcss_table before;
 
 	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
-	dcss_load(fx.cp, dcss_find(fx.cp, "MULTI"), true);
+	*fx_at(0x500007, 1) = 0x10;
+	ck_assert_uint_eq(dcss_load(fx.cp, multi, true), 0);
 	ck_assert_int_eq(dcss_purge(fx.cp, "MULTI", err, sizeof(err)), 0);
 	dcss_use(fx.cp, mon, 1);
 	*fx_at(0x500007, 1) = 0x11;
@@ -59,7 +60,6 @@ TEST(everything_comes_back)
 	dcss_use(fx.cp, mon, -1);
 	cp_reset(fx.cp);
 	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
-	memset(fx_at(0x500000, 0x200000), 0xff, 0x200000);
 	fx.storage_changes = 0;
 	ck_assert(load());
 	ck_assert_uint_eq(image.pos, image.len);
@@ -68,10 +68,32 @@ TEST(everything_comes_back)
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x511000), CP_ACCESS_WRITE);
 	ck_assert_uint_eq(*fx_at(0x500007, 1), 0x11);
 	ck_assert_uint_eq(*fx_at(0x500008, 1), 0);
-	ck_assert_uint_eq(*fx_at(0x501000, 1), 0xff);
 	ck_assert_uint_eq(*fx_at(0x510000, 1), 0);
 	ck_assert_uint_eq(*fx_at(0x511fff, 1), 0x22);
 	ck_assert_uint_eq(*fx_at(0x600000, 1), 0x33);
+	/* What was saved is another thing. */
+	ck_assert_uint_eq(fx.cp->system->dcss->saved[0].at[7], 0x10);
+}
+
+/* What a guest has stored into pages that it shares, and what was saved. */
+TEST(shared)
+{
+	struct cp_segment_config c = { .name = "NEW", .ranges = 2,
+				       .range = { { 0x600, 0x600, DCSS_SW }, { 0x601, 0x601, DCSS_SR } } };
+
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	*fx_at(0x600001, 1) = 1;
+	*fx_at(0x601001, 1) = 2;
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert_uint_eq(dcss_load(fx.cp, dcss_find(fx.cp, "NEW"), false), 0);
+	*fx_at(0x600001, 1) = 3;
+	save();
+	*fx_at(0x600001, 1) = 4;
+	ck_assert(load());
+	ck_assert_uint_eq(*fx_at(0x600001, 1), 3);
+	ck_assert_uint_eq(*fx_at(0x601001, 1), 2);
+	dcss_unload(fx.cp, dcss_find(fx.cp, "NEW"));
+	ck_assert_uint_eq(*fx_at(0x600001, 1), 1);
 }
 
 TEST(empty_pages_cost_a_byte)
@@ -138,9 +160,8 @@ enum {
 	FILE_OF_IT = 36,	/* 2 */
 	LOADED = 38,
 	EXCLUSIVE = 39,
-	KEPT_ASIDE = 40,
-	USERS = 41,		/* 4 */
-	CLASS = 45,
+	USERS = 40,		/* 4 */
+	CLASS = 44,
 };
 
 static const struct { unsigned int offset; uint8_t value; } damage[] = {
@@ -148,8 +169,8 @@ static const struct { unsigned int offset; uint8_t value; } damage[] = {
 	{ NAME + 8, 'X' }, { RANGES, 0 }, { RANGES, 7 }, { RANGE_FIRST, 0xff },
 	{ RANGE_LAST, 0xff }, { RANGE_LAST + 3, 0xff }, { RANGE_TYPE, 7 },
 	{ RANGE_2_FIRST + 3, 0 }, { RESTRICTED, 2 }, { RESTRICTED, 1 }, { LOADED, 2 },
-	{ LOADED, 1 }, { EXCLUSIVE, 1 }, { KEPT_ASIDE, 1 }, { KEPT_ASIDE, 2 }, { CLASS, 'R' },
-	{ CLASS, 'P' }, { CLASS, 0 },
+	{ LOADED, 1 }, { EXCLUSIVE, 1 }, { EXCLUSIVE, 2 }, { CLASS, 'R' }, { CLASS, 'P' },
+	{ CLASS, 0 },
 };
 
 TEST_EACH(damaged_image, damage)
@@ -176,14 +197,14 @@ TEST(skeleton_in_use)
 }
 
 /* The guest has stored into a segment; SAVESEG has been given; it stores again. */
-TEST(kept_aside)
+TEST(saved_while_loaded)
 {
 	struct cp_segment_config c = { .name = "MULTI", .ranges = 1,
 				       .range = { { 0x500, 0x511, DCSS_EW } } };
 	struct dcss *old = dcss_find(fx.cp, "MULTI");
 
 	*fx_at(0x500007, 1) = 1;
-	dcss_load(fx.cp, old, true);
+	ck_assert_uint_eq(dcss_load(fx.cp, old, true), 0);
 	*fx_at(0x500007, 1) = 2;
 	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
 	ck_assert_int_eq(dcss_save(fx.cp, "MULTI", err, sizeof(err)), 0);
@@ -191,34 +212,31 @@ TEST(kept_aside)
 	save();
 	cp_reset(fx.cp);
 	ck_assert_uint_eq(*fx_at(0x500007, 1), 2);
-	memset(fx_at(0x500000, 0x200000), 0xff, 0x200000);
+	*fx_at(0x500007, 1) = 0xff;
 	ck_assert(load());
 	ck_assert_uint_eq(*fx_at(0x500007, 1), 3);
 	ck_assert_uint_eq(*(uint8_t *)dcss_map(fx.cp, dcss_find(fx.cp, "MULTI"), 7, 1), 2);
 	cp_reset(fx.cp);
 	ck_assert_uint_eq(*fx_at(0x500007, 1), 2);
-	/* Without the old one nobody has its frames: it cannot be kept aside. */
-	image.len = 0;
-	image.loading = false;
-	save();
-	image.data[KEPT_ASIDE] = 1;
-	ck_assert(!load());
 }
 
-TEST(contents_without_frames)
+/* The emulator cannot show what the image has loaded. */
+TEST(no_room_in_the_emulator)
 {
+	ck_assert_uint_eq(dcss_load(fx.cp, dcss_find(fx.cp, "MULTI"), true), 0);
 	save();
-	/* The last byte says that FAR, the last segment, has none. */
-	ck_assert_uint_eq(image.data[image.len - 1], 0);
-	image.data[image.len - 1] = 1;
+	fx.no_windows = true;
 	ck_assert(!load());
+	cp_reset(fx.cp);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
+	ck_assert_uint_eq(dcss_find(fx.cp, "MULTI")->users, 0);
 }
 
 /* The guest has no segment loaded where the emulator has no storage. */
 TEST(loaded_without_frames)
 {
 	/* From its name on, of a segment of one range. */
-	enum { FAR_LOADED = 22, FAR_USERS = 25 /* 4 */ };
+	enum { FAR_LOADED = 22, FAR_USERS = 24 /* 4 */ };
 	uint8_t *far;
 
 	save();
