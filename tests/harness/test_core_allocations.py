@@ -32,7 +32,7 @@ MADE_ONCE = {
 }
 ASKED_FOR = {
     "hmc_drive",  # a request of the control socket
-    *("grow", "drive_state", "area_state", "remember"),  # a state is saved or loaded
+    *("grow", "drive_state", "area_state", "dcss_state", "remember"),  # a state is saved or loaded
 }
 GROWS = {
     # The text of a record of the trace, up to its limit: the longest so far stays.

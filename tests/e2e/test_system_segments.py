@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Saved segments of several guests on one CP: what they share, and what is each one's own."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+from test_dcssblk import AFTER, BEFORE, PAGE, Block, attempt, busybox
+
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.system import System
+
+READ_ONLY = 1
+FILE = "/mnt/file"
+DISKS = {"modules": ("dcssblk", "ext4"), "busybox": True}
+BLOCKS = {"modules": ("dcssblk",)}
+
+
+def block(guest: Guest, name: str) -> Block:
+    return Block(guest, name)
+
+
+def mount(guest: Guest, flags: int = 0) -> None:
+    guest.agent.mount("/dev/dcssblk0", "/mnt", "ext4", flags).check()
+
+
+def segment(guest: Guest, name: str) -> list[dict[str, object]]:
+    """What CP says of segments of that name."""
+    found = guest.control.execute("query-segments")["segments"]
+    return [one for one in found if one["name"] == name]
+
+
+@pytest.mark.requirement("S9", "B6")
+@pytest.mark.zvmlab_system(
+    ALICE=DISKS, BOB=DISKS, CAROL=DISKS, DAVE=DISKS, segments=["DISK 9000-91FF SR"]
+)
+def test_file_system_of_three(system: System) -> None:
+    """One guest changes and saves it while three have it: they read on, and find the new one later."""
+    guests = list(system.guests.values())
+    *readers, writer = guests
+    for guest in guests:
+        for module in ("dcssblk", "ext4"):
+            guest.agent.modprobe(module).check()
+        busybox(guest, "mkdir", "-p", "/mnt")
+    disk = block(writer, "DISK")
+
+    def save(data: bytes, make: bool) -> None:
+        disk.load(exclusive=True)
+        if make:
+            busybox(writer, "mke2fs", "-b", "4096", "/dev/dcssblk0")
+        mount(writer)
+        writer.agent.write_file(FILE, data, 0o600)
+        writer.agent.umount("/mnt").check()
+        disk.set("DISK/save", "1")
+        disk.purge()
+
+    save(BEFORE, make=True)
+    for guest in readers:
+        block(guest, "DISK").load(exclusive=False)
+        mount(guest, READ_ONLY)
+        assert guest.agent.read_file(FILE) == BEFORE
+    assert [one["users"] for one in segment(writer, "DISK")] == [3]
+    save(AFTER, make=False)
+    for guest in readers:
+        # Not what the kernel remembers, but what lies in the segment.
+        guest.agent.write_file("/proc/sys/vm/drop_caches", b"3")
+        assert guest.agent.read_file(FILE) == BEFORE
+    for count, guest in enumerate(readers, 1):
+        guest.agent.umount("/mnt").check()
+        block(guest, "DISK").purge()
+        block(guest, "DISK").load(exclusive=False)
+        mount(guest, READ_ONLY)
+        assert guest.agent.read_file(FILE) == AFTER
+        # The old one goes with its last user.
+        assert len(segment(writer, "DISK")) == (1 if count == len(readers) else 2)
+
+
+@pytest.mark.requirement("S9")
+@pytest.mark.zvmlab_system(
+    ALICE=BLOCKS,
+    BOB=BLOCKS,
+    segments=["SHARED 9000-90FF SW", "OWN 9100-91FF EW", "EMPTY 9200-92FF EN"],
+)
+def test_stores(system: System) -> None:
+    """SW: what one stores is there in the other, until the last has gone.  EW, EN: it is not."""
+    alice, bob = system.guests.values()
+    for guest in (alice, bob):
+        guest.agent.modprobe("dcssblk").check()
+    for name in ("SHARED", "OWN", "EMPTY"):
+        one, other = block(alice, name), block(bob, name)
+        one.load(exclusive=False)
+        other.load(exclusive=False)
+        one.write(PAGE, BEFORE)
+        shared = name == "SHARED"
+        assert other.read(PAGE, len(BEFORE)) == (BEFORE if shared else bytes(len(BEFORE)))
+        one.purge()
+        one.load(exclusive=False)
+        assert one.read(PAGE, len(BEFORE)) == (BEFORE if shared else bytes(len(BEFORE)))
+        one.purge()
+        other.purge()
+        other.load(exclusive=False)
+        assert other.read(PAGE, len(BEFORE)) == bytes(len(BEFORE))
+        other.purge()
+
+
+@pytest.mark.requirement("S9")
+@pytest.mark.zvmlab_system(ALICE=BLOCKS, BOB=BLOCKS, segments=["SHARED 9000-90FF SW"])
+def test_pending_purge(system: System) -> None:
+    """Who has it goes on, nobody else finds it; the last user ends it, here by its death."""
+    alice, bob = system.guests.values()
+    for guest in (alice, bob):
+        guest.agent.modprobe("dcssblk").check()
+        block(guest, "SHARED").load(exclusive=False)
+    assert "PENDING PURGE" in alice.cp("PURGE NSS NAME SHARED").response
+    block(alice, "SHARED").write(0, BEFORE)
+    assert block(bob, "SHARED").read(0, len(BEFORE)) == BEFORE
+    block(alice, "SHARED").purge()
+    assert attempt(alice, "add", "SHARED") == errno.ENOENT
+    assert [one["class"] for one in segment(alice, "SHARED")] == ["P"]
+    bob.stop()
+    assert segment(alice, "SHARED") == []
