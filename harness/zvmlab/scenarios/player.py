@@ -164,8 +164,7 @@ class Player:
     def end(self) -> None:
         """Nothing of it goes on: holds are released, calls that sleep end, files are closed."""
         self._start_batches()
-        for hold in self._holds:
-            hold.release()
+        self._release()
         self.wait()
         ender = _Thread(self.guest.agent.worker(_ENDER))
         if self._files:
@@ -286,6 +285,9 @@ class Player:
 
     def _do_release(self, _played: Played) -> None:
         self._start_batches()
+        self._release()
+
+    def _release(self) -> None:
         while self._holds:
             self._holds.pop().release()
 
@@ -356,7 +358,7 @@ class Player:
             found = self._look()
             if found.taints & _DIED:
                 raise Oopsed("the guest's kernel has killed a task by an oops")
-            if found.runnable <= 0:
+            if found.runnable <= sum(hold.held for hold in self._holds):
                 return True
         return pending.done()
 
@@ -364,6 +366,9 @@ class Player:
         """Wait for what it does: what sleeps does so for its limit, then a signal ends it."""
         if thread.pending is None or thread.stuck:
             return
+        # It may be what is held.
+        if not self._done(thread.pending, _SOON_SECONDS):
+            self._release()
         # After a signal, the batch goes on with its next call, which may sleep, too.
         for _ in range(len(thread.noted) + _SIGNALS):
             if not self._done(thread.pending, _SOON_SECONDS):
