@@ -48,6 +48,8 @@ bool config_segments(struct cp_config *config, struct config_span text,
 
 /** May @extent follow one that ended before @floor? */
 bool config_extent_valid(const struct cp_extent *extent, uint64_t floor);
+/** May storage be standby and reserved as @config says?  Its extents are valid. */
+bool config_later_valid(const struct cp_config *config);
 /** Ranges in order, apart, of a known type, below the highest page a segment may have? */
 bool config_segment_valid(const struct cp_segment_config *segment);
 /** "SC" and the like, or NULL for no type. */

@@ -59,6 +59,9 @@ static void put_storage(struct text *text, const struct cp_config *config)
 	for (unsigned int i = 0; i < config->extents; i++)
 		put(text, "%s%" PRIu64 "M.%" PRIu64 "M", i == 0 ? "" : " ",
 		    config->extent[i].start / MIB, config->extent[i].size / MIB);
+	if (config->standby + config->reserved > 0)
+		put(text, " STANDBY %" PRIu64 "M RESERVED %" PRIu64 "M", config->standby / MIB,
+		    config->reserved / MIB);
 }
 
 static void put_directory(struct text *text, const struct cp_config *config)

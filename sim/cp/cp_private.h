@@ -49,6 +49,18 @@ struct cp_overlay {
 	enum cp_access access;
 };
 
+/** Storage in increments, of which some are standby or reserved; storage_standby.c. */
+struct cp_standby {
+	uint64_t increment;	/**< bytes; 0: none is, and there are only extents */
+	uint32_t initial;	/**< increments that the guest has after a reset */
+	uint32_t count;		/**< and all of them */
+	uint32_t assigned;	/**< those that the guest has */
+	uint32_t reserved;	/**< how many cannot be assigned */
+	bool attached;		/**< the guest has attached the element behind the initial one */
+	bool has[CP_MAX_INCREMENTS];
+	uint64_t logon_size, logon_most;	/**< bytes at log-on: initial, and all */
+};
+
 /** What of the shadow is to be looked at; kasan.c. */
 struct kasan {
 	bool on;
@@ -96,6 +108,7 @@ struct cp {
 	uint32_t overlays;
 	struct cp_overlay overlay[CP_MAX_SEGMENTS * CP_MAX_RANGES];	/**< storage.c */
 	uint64_t overlay_first, overlay_last;	/**< pages that all of them lie between */
+	struct cp_standby standby;
 	struct kasan kasan;
 	bool ipled;
 	uint64_t cpus;		/**< that are defined: bit n is CPU n; the base is CPU 0 */
@@ -298,6 +311,22 @@ void storage_overlay_add(struct cp *cp, uint64_t first, uint64_t last, enum cp_a
 enum cp_access storage_overlay(const struct cp *cp, uint64_t addr);
 /** Last byte of the overlay; 0 if it is empty. */
 uint64_t storage_overlay_last(const struct cp *cp);
+
+/** The guest has not yet used the page at @host, or needs it no more: it is zero from now on. */
+void storage_clear_page(struct cp *cp, int cpu, uint64_t addr, void *host);
+
+/* storage_standby.c: increments, which count from 0. */
+/** As the configuration says; the guest has the initial ones. */
+void storage_standby_define(struct cp *cp);
+void storage_standby_reset(struct cp *cp);
+void storage_standby_state(struct cp *cp, struct state *state);
+/** How many can be assigned. */
+uint32_t storage_standby_left(const struct cp *cp);
+/** The guest gets it, or loses it; that can be done. */
+void storage_assign(struct cp *cp, uint32_t number);
+void storage_unassign(struct cp *cp, uint32_t number);
+/** Bytes up to the last that may ever be the guest's. */
+uint64_t storage_most(const struct cp *cp);
 
 /* msg.c for commands: MSG, SMSG, MSGNOH and WARNING to a user; 0 or CP's message number. */
 enum msg_kind { MSG_PLAIN, MSG_SPECIAL, MSG_NO_HEADER, MSG_WARNING };

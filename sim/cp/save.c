@@ -255,7 +255,7 @@ static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
 		/* The image may have pages that are out, if this host has. */
 		.page_changed = cp->host.page_changed ? trial_page_changed : NULL,
 		.external = cp->host.page_changed ? trial_kick : NULL,
-		.cpus = trial_cpus,
+		.cpus = trial_cpus, .sclp = cp->host.sclp,
 	};
 	char err[256];
 	struct cp *trial = cp_create(system, &cp->config, &host, err, sizeof(err));

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "config_parse.h"
 #include "cp_private.h"
 #include "kasan.h"
 #include "smaller.h"
@@ -50,6 +49,20 @@ uint64_t storage_overlay_last(const struct cp *cp)
 	return cp->overlays ? (cp->overlay_last + 1) * CP_PAGE_SIZE - 1 : 0;
 }
 
+/* The guest's own, whatever lies over it? */
+static bool in_storage(const struct cp *cp, uint64_t addr)
+{
+	const struct cp_standby *standby = &cp->standby;
+
+	if (standby->increment)
+		return addr / standby->increment < standby->count &&
+		       standby->has[addr / standby->increment];
+	for (unsigned int i = 0; i < cp->config.extents; i++)
+		if (addr - cp->config.extent[i].start < cp->config.extent[i].size)
+			return true;
+	return false;
+}
+
 enum cp_access cp_page_access(const struct cp *cp, uint64_t addr)
 {
 	enum cp_access access = storage_overlay(cp, addr);
@@ -57,10 +70,7 @@ enum cp_access cp_page_access(const struct cp *cp, uint64_t addr)
 	/* A segment loaded inside storage takes the place of the guest's own pages. */
 	if (access != CP_ACCESS_NONE)
 		return access;
-	for (unsigned int i = 0; i < cp->config.extents; i++)
-		if (addr - cp->config.extent[i].start < cp->config.extent[i].size)
-			return CP_ACCESS_WRITE;
-	return CP_ACCESS_NONE;
+	return in_storage(cp, addr) ? CP_ACCESS_WRITE : CP_ACCESS_NONE;
 }
 
 void *storage_map(struct cp *cp, int cpu, uint64_t addr, uint64_t len)
@@ -181,11 +191,22 @@ uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, 
 	return 0;
 }
 
+void storage_clear_page(struct cp *cp, int cpu, uint64_t addr, void *host)
+{
+	const struct cp_host *to = &cp->host;
+
+	if (!to->release || !to->release(to->opaque, cpu, addr))
+		memset(host, 0, CP_PAGE_SIZE);
+	to->dirty(to->opaque, cpu, addr, CP_PAGE_SIZE);
+}
+
 uint64_t storage_size(const struct cp *cp)
 {
 	uint64_t size = 0;
 
 	assert(cp->config.extents > 0 && cp->config.extents <= CP_MAX_EXTENTS);
+	if (cp->standby.increment)
+		return cp->standby.assigned * cp->standby.increment;
 	for (unsigned int i = 0; i < cp->config.extents; i++)
 		size += cp->config.extent[i].size;
 	return size;
@@ -194,15 +215,28 @@ uint64_t storage_size(const struct cp *cp)
 uint64_t storage_last(const struct cp *cp)
 {
 	const struct cp_extent *last = &cp->config.extent[cp->config.extents - 1];
+	uint32_t count = cp->standby.count;
 
 	assert(cp->config.extents > 0 && cp->config.extents <= CP_MAX_EXTENTS);
 	assert(last->size > 0);
-	return last->start + last->size - 1;
+	if (!cp->standby.increment)
+		return last->start + last->size - 1;
+	while (count > 1 && !cp->standby.has[count - 1])
+		count--;
+	return count * cp->standby.increment - 1;
+}
+
+uint64_t storage_most(const struct cp *cp)
+{
+	return cp->standby.increment ? cp->standby.count * cp->standby.increment
+				     : storage_last(cp) + 1;
 }
 
 bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last)
 {
 	assert(first <= last);
+	if (cp->standby.increment)
+		return first < storage_most(cp);
 	for (unsigned int i = 0; i < cp->config.extents; i++) {
 		const struct cp_extent *extent = &cp->config.extent[i];
 
@@ -212,9 +246,14 @@ bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last)
 	return false;
 }
 
+bool storage_own(const struct cp *cp, uint64_t addr)
+{
+	return storage_overlay(cp, addr) == CP_ACCESS_NONE && in_storage(cp, addr);
+}
+
 uint64_t cp_highest_address(const struct cp *cp)
 {
-	return larger(storage_last(cp), parts_highest(cp));
+	return larger(storage_most(cp) - 1, parts_highest(cp));
 }
 
 /* Whoever saves has it; nothing of an image may lead beyond what the emulator has. */
@@ -223,41 +262,3 @@ void storage_state_require(struct cp *cp, struct state *state, uint64_t addr, ui
 	if (state->loading && !state->failed)
 		state_require(state, storage_map(cp, CP_ABSOLUTE, addr, len) != NULL);
 }
-
-static void storage_state(struct cp *cp, struct state *state)
-{
-	struct cp_extent extent[CP_MAX_EXTENTS] = { 0 };
-	uint32_t extents = cp->config.extents;
-	uint64_t end = 0;
-
-	state_tag(state, "STOR");
-	state_u32(state, &extents);
-	state_require(state, extents >= 1 && extents <= CP_MAX_EXTENTS);
-	memcpy(extent, cp->config.extent, sizeof(extent));
-	for (uint32_t i = 0; i < extents && !state->failed; i++) {
-		state_u64(state, &extent[i].start);
-		state_u64(state, &extent[i].size);
-		state_require(state, config_extent_valid(&extent[i], end));
-		storage_state_require(cp, state, extent[i].start, extent[i].size);
-		end = extent[i].start + extent[i].size;
-	}
-	state_require(state, extent[0].start == 0);
-	if (!state->loading || state->failed)
-		return;
-	memcpy(cp->config.extent, extent, sizeof(extent));
-	cp->config.extents = extents;
-	cp->host.storage_changed(cp->host.opaque);
-}
-
-static int storage_init(struct cp *cp, char *err, size_t errlen)
-{
-	(void)err;
-	(void)errlen;
-	storage_overlay_clear(cp);
-	return 0;
-}
-
-const struct cp_part storage_part = {
-	.init = storage_init,
-	.state = storage_state,
-};

@@ -32,6 +32,17 @@ static uint64_t cpu_id(struct cp_port *port, unsigned int cpu)
 	return cp_cpu_id(port->cp, cpu);
 }
 
+static struct cp_increments increments(struct cp_port *port)
+{
+	return cp_increments(port->cp);
+}
+
+static void sclp(struct cp_port *port, unsigned int cpu, uint32_t command,
+		 uint8_t sccb[CP_PAGE_SIZE])
+{
+	cp_sclp(port->cp, cpu, command, sccb);
+}
+
 static bool interrupt_pending(struct cp_port *port, unsigned int cpu)
 {
 	return cp_interrupt_pending(port->cp, cpu);
@@ -165,6 +176,7 @@ static bool needs_pause(struct cp_port *port)
 
 const struct cp_calls cp_calls_local = {
 	.iucv = iucv, .diagnose = diagnose, .stsi = stsi, .sthyi = sthyi, .cpu_id = cpu_id,
+	.increments = increments, .sclp = sclp,
 	.interrupt_pending = interrupt_pending, .interrupt_take = interrupt_take,
 	.external_take = external_take, .page = page, .page_fault = page_fault,
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,

@@ -69,6 +69,8 @@ enum member_function {
 	MEMBER_STSI,		/**< block */
 	MEMBER_STHYI,		/**< r1, r3: second operand; block */
 	MEMBER_CPU_ID,		/**< value */
+	MEMBER_INCREMENTS,	/**< value, end: struct cp_increments */
+	MEMBER_SCLP,		/**< code: command, length: a page, block; block */
 	MEMBER_PENDING,		/**< value */
 	MEMBER_TAKE,		/**< value, more */
 	MEMBER_EXTERNAL,	/**< value, more, external */

@@ -56,6 +56,9 @@ struct cp_calls {
 				  unsigned int r1, unsigned int r2,
 				  uint8_t response[CP_PAGE_SIZE]);
 	uint64_t (*cpu_id)(struct cp_port *port, unsigned int cpu);
+	struct cp_increments (*increments)(struct cp_port *port);
+	void (*sclp)(struct cp_port *port, unsigned int cpu, uint32_t command,
+		     uint8_t sccb[CP_PAGE_SIZE]);
 
 	bool (*interrupt_pending)(struct cp_port *port, unsigned int cpu);
 	/**

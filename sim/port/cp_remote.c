@@ -519,6 +519,23 @@ static uint64_t cpu_id(struct cp_port *port, unsigned int cpu)
 	return ask(port, MEMBER_CPU_ID, cpu).value;
 }
 
+static struct cp_increments increments(struct cp_port *port)
+{
+	const struct member_reply reply = ask(port, MEMBER_INCREMENTS, 0);
+
+	return (struct cp_increments){ (uint32_t)reply.value, (uint32_t)reply.end };
+}
+
+static void sclp(struct cp_port *port, unsigned int cpu, uint32_t command,
+		 uint8_t sccb[CP_PAGE_SIZE])
+{
+	struct member_call asked = call_of(MEMBER_SCLP, cpu);
+
+	asked.code = command;
+	asked.length = CP_PAGE_SIZE;
+	call(port, &asked, sccb, CP_PAGE_SIZE);
+}
+
 static bool interrupt_pending(struct cp_port *port, unsigned int cpu)
 {
 	return ask(port, MEMBER_PENDING, cpu).value;
@@ -717,6 +734,7 @@ static bool needs_pause(struct cp_port *port)
 
 const struct cp_calls cp_calls_remote = {
 	.iucv = iucv, .diagnose = diagnose, .stsi = stsi, .sthyi = sthyi, .cpu_id = cpu_id,
+	.increments = increments, .sclp = sclp,
 	.interrupt_pending = interrupt_pending, .interrupt_take = interrupt_take,
 	.external_take = external_take, .page = page, .page_fault = page_fault,
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,

@@ -238,6 +238,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
 	host->cpus = host_cpus;
+	host->sclp = true;
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;
 	host->machine = host_machine;

@@ -94,6 +94,17 @@ void zvmlab_facilities(uint8_t *list);
  */
 bool zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra);
 
+/*
+ * SERVICE CALL, with the BQL held: is the command one for standby storage that the guest has?
+ * The block, as long as its header says and within a page, gets CP's answer.  Block of READ SCP
+ * INFO: what it says of such storage is CP's.
+ */
+struct SCCB;
+struct ReadInfo;
+bool zvmlab_sclp_knows(uint32_t command);
+void zvmlab_sclp(struct SCCB *sccb, uint32_t command);
+void zvmlab_scp_info(struct ReadInfo *info);
+
 /* CIPHER MESSAGE WITH CHAINING, function 67: pseudorandom numbers.  Return: the condition code. */
 uint32_t zvmlab_kmc_prng(CPUS390XState *env, uint32_t r1, uint32_t r2, uintptr_t ra);
 

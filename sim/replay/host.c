@@ -247,7 +247,7 @@ void replay_host(struct replay *r, struct cp_host *host)
 	*host = (struct cp_host){
 		.opaque = r, .map = host_map, .window = host_window, .fetch = host_fetch, .dirty = host_dirty,
 		.tod = host_tod, .kick = host_kick, .set_timer = host_set_timer,
-		.cpus = host_cpus, .storage_changed = host_storage_changed,
+		.cpus = host_cpus, .sclp = true, .storage_changed = host_storage_changed,
 		.page_changed = host_page_changed,
 		.external = host_kick, .trace = host_trace,
 	};

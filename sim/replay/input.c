@@ -2,6 +2,7 @@
 /* Inputs of the core as a whole: what was called from outside, called again. */
 #include <string.h>
 
+#include "bytes.h"
 #include "replay_private.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
@@ -70,6 +71,21 @@ static void sthyi(struct replay *r, const json_t *record, const union input_args
 	(void)record;
 	memcpy(gr, given->gr, sizeof(gr));
 	cp_sthyi(r->cp, &insn, given->r1, given->r2, response);
+}
+
+static void sclp(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_sclp *given = &in->sclp;
+	uint8_t sccb[CP_PAGE_SIZE] = { 0 };
+
+	if (!cp_sclp_knows(given->command) || cp_increments(r->cp).count == 0) {
+		replay_unusable(r, "it has a command of SCLP's that is none for this guest's storage");
+		return;
+	}
+	(void)record;
+	put_be16(sccb, (uint16_t)given->length);
+	put_be16(sccb + 8, (uint16_t)given->increment);
+	cp_sclp(r->cp, given->cpu, given->command, sccb);
 }
 
 static void interrupt(struct replay *r, const json_t *record, const union input_args *in)
@@ -453,6 +469,7 @@ static replay_give *const gives[INPUTS] = {
 	[INPUT_diagnose] = diagnose,
 	[INPUT_stsi] = stsi,
 	[INPUT_sthyi] = sthyi,
+	[INPUT_sclp] = sclp,
 	[INPUT_guest_describe] = describe,
 	[INPUT_guest_forget] = forget,
 	[INPUT_page_out] = out,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "smaller.h"
 
 /* A page's rights are looked up for so many pages at once: most calls are the last for a while. */
@@ -56,6 +57,25 @@ static void do_sthyi(struct cp_port *port, struct request *r)
 static void do_cpu_id(struct cp_port *port, struct request *r)
 {
 	r->reply.value = cp_cpu_id(port->cp, r->asked.cpu);
+}
+
+static void do_increments(struct cp_port *port, struct request *r)
+{
+	const struct cp_increments increments = cp_increments(port->cp);
+
+	r->reply.value = increments.count;
+	r->reply.end = increments.megabytes;
+}
+
+/* As the emulators' own port would have it; else the block stays as it is. */
+static void do_sclp(struct cp_port *port, struct request *r)
+{
+	const uint16_t len = get_be16(r->block);
+
+	if (cp_increments(port->cp).count > 0 && cp_sclp_knows(r->asked.code) && len >= 8 &&
+	    len <= sizeof(r->block))
+		cp_sclp(port->cp, r->asked.cpu, r->asked.code, r->block);
+	r->block_len = sizeof(r->block);
 }
 
 static void do_pending(struct cp_port *port, struct request *r)
@@ -209,6 +229,7 @@ static void do_clock(struct cp_port *port, struct request *r)
 static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_IUCV] = do_iucv, [MEMBER_DIAGNOSE] = do_diagnose, [MEMBER_STSI] = do_stsi,
 	[MEMBER_STHYI] = do_sthyi, [MEMBER_CPU_ID] = do_cpu_id, [MEMBER_PENDING] = do_pending,
+	[MEMBER_INCREMENTS] = do_increments, [MEMBER_SCLP] = do_sclp,
 	[MEMBER_TAKE] = do_take, [MEMBER_EXTERNAL] = do_external,
 	[MEMBER_PAGE_ACCESS] = do_page_access, [MEMBER_PAGE_FAULT] = do_page_fault,
 	[MEMBER_PAGE_HELD] = do_page_held, [MEMBER_RESET] = do_reset,

@@ -202,6 +202,7 @@ void member_host(struct member *member, struct cp_host *host)
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
 	host->cpus = host_cpus;
+	host->sclp = true;
 	host->page_changed = host_page_changed;
 	host->external = host_external;
 	host->machine = host_machine;

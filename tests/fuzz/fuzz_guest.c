@@ -356,6 +356,28 @@ static void segment(const struct operation *op)
 	diagnose(op, 0x64, 2, op->message == 0xff ? 2 : 3);
 }
 
+/* SERVICE CALL: elements and increments, of which there may be none. */
+static void sclp(const struct operation *op)
+{
+	static const uint32_t codes[] = { 0x00040001, 0x00080001, 0x000c0001, 0x000d0001 };
+	const uint32_t command = codes[op->class % COUNT(codes)] | (op->limit % 4u) << 8;
+	const unsigned int length = op->path & 1 ? 4096 : 8 + op->length % 64u;
+	static uint8_t sccb[4096];
+	const struct cp_increments has = cp_increments(world.cp);
+
+	if (has.count == 0)
+		return;
+	memset(sccb, op->value, sizeof(sccb));
+	put_be16(sccb, (uint16_t)length);
+	put_be16(sccb + 8, op->area % 8u);
+	cp_sclp(world.cp, op->actor % world.cpus, command, sccb);
+	for (unsigned int i = length; i < sizeof(sccb); i++)
+		if (sccb[i] != op->value)
+			world_fail("SCLP stores behind its block of %u bytes", length);
+	if (cp_increments(world.cp).count != has.count)
+		world_fail("SCLP changes the number of increments");
+}
+
 /* Registers, code and address may be wrong. */
 static void sthyi(const struct operation *op)
 {
@@ -525,7 +547,10 @@ static void stsi(const struct operation *op)
 		return;
 	}
 	if (op->flags & 0x20) {
-		sthyi(op);
+		if (op->flags & 4)
+			sclp(op);
+		else
+			sthyi(op);
 		return;
 	}
 	if (op->flags & 0x10) {
@@ -566,7 +591,9 @@ static const char *const commands[] = {
 	"QUERY COMMANDS RECORDING", "COMMANDS", "ACNT ALL", "SYSTEM RESTART", "LOGOFF",
 	"SIGNAL SHUTDOWN * WITHIN 5", "QUERY CPUID", "QUERY VIRTUAL CPUS", "QUERY VIRTUAL 9",
 	"QUERY VIRTUAL DASD", "QUERY SHARE PEER1", "CPU ALL QUERY USERID", "CPU 0",
-	"XAUTOLOG PEER2 IPL 190 SYNCH",
+	"XAUTOLOG PEER2 IPL 190 SYNCH", "DEFINE CPU 1", "DETACH CPU 1", "DEFINE CPU 0-3 TYPE CP",
+	"DEFINE STORAGE 1M STANDBY 1M RESERVED 1M", "DEFINE STORAGE STANDBY 2M",
+	"DEFINE STORAGE INITIAL STANDBY REMAINDER", "DEFINE STORAGE 1M RESERVED 1M",
 };
 
 static const char *const spool_commands[] = {

@@ -317,6 +317,7 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.storage_changed = host_storage_changed,
 		.page_changed = host_page_changed,
 		.external = host_external,
+		.sclp = true,
 		.event = host_event,
 	};
 	char cpus[8], text[512];

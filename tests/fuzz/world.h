@@ -14,7 +14,7 @@
 #include "zvmlab/cp.h"
 #include "zvmlab/event.h"
 
-#define WORLD_STORAGE 0x140000u
+#define WORLD_STORAGE 0x200000u
 #define WORLD_STORAGE_OWN 0x100000u	/* the guest's */
 #define WORLD_PEERS (MODEL_USERS - 1)
 #define WORLD_CPUS MODEL_CPUS

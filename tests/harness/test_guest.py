@@ -68,6 +68,8 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
         ({"system": Path("/s"), "deterministic": True}, "and does not count its instructions"),
         ({"storage": ""}, "the storage has no extent"),
         ({"storage": "0-140M"}, "storage extent '0-140M' is not START.SIZE"),
+        ({"storage": "0.256M STANDBY"}, "a size has to follow STANDBY, as in STANDBY 256M; ''"),
+        ({"storage": "0.1M reserved 5"}, "a size has to follow reserved, .*; '5' is none"),
         ({"storage": "0.99999999G"}, "1048576 MiB are possible"),
         ({"segments": ("MONDCSS",)}, "segment 'MONDCSS' is not NAME FIRST-LAST TYPE"),
         ({"cp": {"storage": "0.64M"}}, "the CP option storage has an option of its own"),
@@ -86,10 +88,18 @@ def test_configurations_that_cannot_be(fields: dict[str, object], text: str) -> 
         ("128M", "0.128M"),
         ("0.140M,200M.200M", "0.140M 200M.200M"),
         (" 0.140M  200M.200M ", "0.140M 200M.200M"),
+        ("256M standby 256M RESERVED 1G", "0.256M standby 256M RESERVED 1G"),
     ],
 )
 def test_normal_storage(text: str, words: str) -> None:
     assert normal_storage(text) == words
+
+
+def test_emulator_has_storage_that_comes_later() -> None:
+    """Standby and reserved storage lie behind the extent."""
+    config = GuestConfig(storage="0.256M STANDBY 256M RESERVED 0", segments=())
+    assert config.emulated_storage() == 512 << 20
+    assert config._replace(storage="0.256M RESERVED 1G").emulated_storage() == 1280 << 20
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ static void create(struct cp_system *system)
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
 		.page_changed = fx_no_external ? NULL : fx_page_changed,
 		.external = fx_no_external ? NULL : fx_external,
-		.cpus = fx_cpus, .machine = fx_machine, .trace = fx_trace, .event = fx_event,
+		.cpus = fx_cpus, .sclp = true, .machine = fx_machine, .trace = fx_trace, .event = fx_event,
 	};
 	char err[256];
 

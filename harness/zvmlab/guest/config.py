@@ -36,6 +36,8 @@ MAX_STORAGE = 1 << 40
 # Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
 _MAX_INCREMENTS = 1020
 _UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
+_LATER = ("STANDBY", "RESERVED")
+_SIZE = re.compile(r"(\d+)([KMG])", re.IGNORECASE)
 _EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
 _CONSOLE_LEVEL = 5
@@ -53,14 +55,30 @@ _CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
 
 
 def storage_end(storage: str) -> int:
-    """First address behind the storage extents, written as for DEF STOR CONFIG."""
-    end = 0
+    """First address behind the storage extents, and what may become storage later.
+
+    They are written as for DEF STOR CONFIG, with ``STANDBY SIZE`` and ``RESERVED SIZE`` behind.
+    """
+    end = later = 0
     words = storage.split()
-    for word in words:
-        end = max(end, _extent_end(word))
     if not words:
         raise UsageError("the storage has no extent; write for example --storage 128M")
-    return end
+    while words:
+        word = words.pop(0)
+        if word.upper() in _LATER:
+            later += _size(word, words.pop(0) if words else "")
+        else:
+            end = max(end, _extent_end(word))
+    return end + later
+
+
+def _size(word: str, text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if match is None and text != "0":
+        raise UsageError(
+            f"storage: a size has to follow {word}, as in {word} 256M; {text!r} is none"
+        )
+    return int(match.group(1)) * _UNITS[match.group(2).upper()] if match else 0
 
 
 def first_extent_end(storage: str) -> int:
@@ -80,7 +98,10 @@ def _extent_end(word: str) -> int:
 def normal_storage(text: str) -> str:
     """Storage as a user writes it: ``128M`` is short for ``0.128M``; commas may part extents."""
     words = text.replace(",", " ").split()
-    return " ".join(f"0.{word}" if re.fullmatch(r"\d+[KMGkmg]", word) else word for word in words)
+    for at, word in enumerate(words):
+        if _SIZE.fullmatch(word) and (at == 0 or words[at - 1].upper() not in _LATER):
+            words[at] = f"0.{word}"
+    return " ".join(words)
 
 
 def segment_end(segment: str) -> int:

@@ -27,7 +27,7 @@ static uint64_t real_storage(const struct cp *cp)
 
 	assert(cp->system->machines > 0);
 	for (unsigned int i = 0; i < cp->system->machines; i++)
-		size += storage_last(cp->system->machine[i]) + 1;
+		size += storage_most(cp->system->machine[i]);
 	return (size + MEGABYTE - 1) / MEGABYTE * MEGABYTE;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'10': the guest gives pages back; they are zero when it uses them again. */
-#include <string.h>
-
 #include "diag_private.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
@@ -11,20 +9,9 @@ static bool own_storage(struct cp *cp, uint64_t first, uint64_t last)
 {
 	assert(first <= last && last <= UINT64_MAX - CP_PAGE_SIZE);
 	for (uint64_t page = first; page <= last; page += CP_PAGE_SIZE)
-		if (storage_overlay(cp, page) != CP_ACCESS_NONE ||
-		    !storage_overlaps(cp, page, page))
+		if (!storage_own(cp, page))
 			return false;
 	return true;
-}
-
-/* Zero from now on, and no memory of the emulator's if that is possible. */
-static void give_back(struct cp *cp, int cpu, uint64_t page, void *host)
-{
-	const struct cp_host *to = &cp->host;
-
-	if (!to->release || !to->release(to->opaque, cpu, page))
-		memset(host, 0, CP_PAGE_SIZE);
-	to->dirty(to->opaque, cpu, page, CP_PAGE_SIZE);
 }
 
 static struct cp_result release(struct cp *cp, int cpu, uint64_t first, uint64_t last)
@@ -34,7 +21,7 @@ static struct cp_result release(struct cp *cp, int cpu, uint64_t first, uint64_t
 
 		if (!host)
 			return cp_program(PGM_ADDRESSING);
-		give_back(cp, cpu, page, host);
+		storage_clear_page(cp, cpu, page, host);
 	}
 	return cp_done();
 }
@@ -48,7 +35,7 @@ struct cp_result diag_10_release_pages(struct cp *cp, const struct cp_insn *insn
 	if (first % CP_PAGE_SIZE != 0 || last % CP_PAGE_SIZE != 0 || first > last || first == 0)
 		return cp_program(PGM_SPECIFICATION);
 	/* last is a page of storage, so that the walks end before the address wraps. */
-	if (!storage_overlaps(cp, last, last) || !own_storage(cp, first, last))
+	if (!storage_own(cp, last) || !own_storage(cp, first, last))
 		return cp_program(PGM_SPECIFICATION);
 	fault = fault_of_guest(cp, FAULT_DIAG10_RELEASE, "");
 	if (fault.kind == FAULT_PGM)

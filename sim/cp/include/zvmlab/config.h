@@ -16,6 +16,8 @@
 #define CP_MAX_CPUS 64
 #define CP_MAX_EXTENTS 8	/* DIAG 260 reports at most 8 to Linux */
 #define CP_MAX_SEGMENTS 32
+#define CP_MAX_INCREMENTS 1024u	/* as many as z/VM shows in public captures */
+#define CP_MAX_ELEMENT 1020u	/* increments that SCLP can name in a block of 4 KiB */
 #define CP_MAX_RANGES 6		/* ranges per segment that DIAG 64 SEGEXTX lists */
 #define CP_MAX_DIRECTORY 64	/* IUCV and NAMESAVE statements, each */
 #define CP_MAX_UNITS 8		/* SPOOL statements */
@@ -109,6 +111,7 @@ struct cp_config {
 	unsigned int disks;
 	struct cp_extent extent[CP_MAX_EXTENTS];
 	unsigned int extents;
+	uint64_t standby, reserved;	/**< bytes behind a single extent (cp_config_increment) */
 	struct cp_segment_config segment[CP_MAX_SEGMENTS];
 	unsigned int segments;
 	uint16_t console;		/**< virtual device number of the console */
@@ -142,7 +145,7 @@ void cp_config_fini(struct cp_config *config);
  *              CAPABILITY 416 LPAR 1 ZVMLP1 SHARED" (or DEDICATED): type and model are
  *              needed, and all else is as here if it is left out
  *   cpus       1 to 64
- *   storage    "0.140M 200M.200M" (start.size, K M or G)
+ *   storage    "0.140M 200M.200M" (start.size, K M or G), or "0.256M STANDBY 256M RESERVED 1G"
  *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64;
  *              SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A;
  *              MDISK 0200 FB-512 V-DISK 16384 MW;CPU 00;CPU 01;ACIGROUP STAFF"
@@ -170,7 +173,16 @@ int cp_config_get(const struct cp_config *config, const char *key, char *text, s
 /** The keys that cp_config_set knows, ended by NULL. */
 extern const char *const cp_config_keys[];
 
-/** Parse a DEF STOR CONFIG operand list; same return as cp_config_set. */
+/**
+ * Bytes of a storage increment: a power of 2, of which there are at most CP_MAX_INCREMENTS, and
+ * at most CP_MAX_ELEMENT in initial, and in standby storage.  0: no storage is standby or reserved.
+ */
+uint64_t cp_config_increment(const struct cp_config *config);
+
+/** A size with K, M or G, as the value of storage has them; 0 needs no unit. */
+bool cp_config_size(const char *text, uint64_t *bytes);
+
+/** Parse the value of storage, which DEF STOR's operands become; same return as cp_config_set. */
 int cp_config_parse_storage(struct cp_config *config, const char *text, char *err, size_t errlen);
 
 /** Each privilege class in @text once, in upper case; false if there are others, or none. */

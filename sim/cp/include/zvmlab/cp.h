@@ -117,6 +117,23 @@ uint64_t cp_cpu_id(const struct cp *cp, unsigned int cpu);
  */
 struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysib[4096]);
 
+/** Storage as SCLP's READ SCP INFO has it: so many increments of so many megabytes. */
+struct cp_increments {
+	uint32_t count;		/**< standby and reserved ones, too; 0: there are none of these */
+	uint32_t megabytes;
+};
+struct cp_increments cp_increments(const struct cp *cp);
+
+/** SERVICE CALL: is the command one for storage elements or increments? */
+bool cp_sclp_knows(uint32_t command);
+/**
+ * Such a command, if cp_increments() has any.
+ *
+ * @sccb: the block, of which only the length that its header gives is the guest's, at least 8
+ * and at most all; response and data are put there.
+ */
+void cp_sclp(struct cp *cp, unsigned int cpu, uint32_t command, uint8_t sccb[4096]);
+
 /**
  * STHYI (B256) with its operand registers, in problem state as well.
  *

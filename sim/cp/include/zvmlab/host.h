@@ -132,6 +132,9 @@ struct cp_host {
 	 */
 	void (*cpus)(void *opaque, uint64_t defined);
 
+	/** Does cp_sclp() have what the guest asks SCLP about storage?  If not, none can be standby. */
+	bool sclp;
+
 	/** One line of trace, NUL-terminated, without a newline; may be NULL. */
 	void (*trace)(void *opaque, const char *line, size_t len);
 

@@ -48,7 +48,9 @@ void storage_state_require(struct cp *cp, struct state *state, uint64_t addr, ui
 uint64_t storage_size(const struct cp *cp);
 /** Last byte of the highest extent. */
 uint64_t storage_last(const struct cp *cp);
-/** Does [first, last] overlap an extent? */
+/** Does [first, last] overlap an extent, or what may become storage later? */
 bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last);
+/** Is the page of @addr the guest's own storage, and no segment's? */
+bool storage_own(const struct cp *cp, uint64_t addr);
 
 #endif

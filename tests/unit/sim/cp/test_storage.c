@@ -237,7 +237,7 @@ TEST_EACH(damaged_image, damage)
 	struct state s;
 
 	save_storage(&s);
-	ck_assert_uint_eq(s.len, 40);
+	ck_assert_uint_eq(s.len, 61);
 	s.data[damage[_i].offset] = damage[_i].value;
 	s.loading = true;
 	storage_part.state(fx.cp, &s);

@@ -57,7 +57,7 @@ TEST_LOOP(bad, 0, 13)
 		{ "DEF CHPID 1", 3, INVALID("DEF", "CHPID") },
 		{ "DEF STOR", 26, MISSING("DST") },
 		{ "DEF STOR CONFIG", 26, MISSING("DST") },
-		{ "DEF STOR 4M X", 3, EXTRA("DST", "X") },
+		{ "DEF STOR 4M X", 3, INVALID("DST", "X") },
 		{ "DEF STOR 4", 25, "HCPDST025E Storage missing or invalid - " },
 		{ "DEF STOR -4M", 25, "HCPDST025E Storage missing or invalid - " },
 		{ "DEF STOR 0M", 25, "HCPDST025E Storage missing or invalid - " },
