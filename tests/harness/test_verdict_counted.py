@@ -108,7 +108,13 @@ class _Agent(Worker):
         self._done, self._clock = done, 0
 
     def start(
-        self, request: Request, payload: bytes, what: str, seconds: float, decode: Any
+        self,
+        request: Request,
+        payload: bytes,
+        what: str,
+        seconds: float,
+        decode: Any,
+        collected: bool = False,
     ) -> Any:
         assert request is Request.BATCH
         total = struct.unpack(">H", payload[8:10])[0]
