@@ -25,6 +25,7 @@ static const char *const defaults[][2] = {
 		       "OPTION APPLMON" },
 	{ "segment", "MONDCSS 9000-97FF SC RSTD" },
 	{ "console", "0009" },
+	{ "conmode", "none" },
 	{ "seed", "0" },
 	{ "trace-data", "short" },
 };
@@ -120,6 +121,14 @@ static bool set_console(struct cp_config *config, struct config_span text,
 	return true;
 }
 
+static bool set_conmode(struct cp_config *config, struct config_span text,
+			struct config_problem *problem)
+{
+	(void)problem;
+	config->conmode_3215 = config_is(text, "3215");
+	return config->conmode_3215 || config_is(text, "NONE");
+}
+
 static bool set_seed(struct cp_config *config, struct config_span text,
 		     struct config_problem *problem)
 {
@@ -135,7 +144,7 @@ static bool set_trace_data(struct cp_config *config, struct config_span text,
 	return config->trace_full || config_is(text, "SHORT");
 }
 
-#define KEYS 11
+#define KEYS 12
 static const struct {
 	const char *name;
 	bool (*set)(struct cp_config *config, struct config_span text,
@@ -151,13 +160,14 @@ static const struct {
 	{ "directory", config_directory, "directory statements" },
 	{ "segment", config_segments, "segment definitions" },
 	{ "console", set_console, "a hexadecimal device number up to FFFF" },
+	{ "conmode", set_conmode, "3215 or none" },
 	{ "seed", set_seed, "a number from 0 to 18446744073709551615" },
 	{ "trace-data", set_trace_data, "short or full" },
 };
 
 const char *const cp_config_keys[KEYS + 1] = {
 	"userid", "class", "level", "machine", "cpus", "storage", "directory", "segment", "console",
-	"seed", "trace-data",
+	"conmode", "seed", "trace-data",
 };
 
 static int report(const char *key, const struct config_problem *problem, char *err, size_t errlen)
@@ -187,7 +197,7 @@ int cp_config_set(struct cp_config *config, const char *key, const char *value, 
 		return 0;
 	}
 	snprintf(err, errlen, "option \"%.80s\" is not known: expected userid, class, level, "
-		 "machine, cpus, storage, directory, segment, console, seed or trace-data", key);
+		 "machine, cpus, storage, directory, segment, console, conmode, seed or trace-data", key);
 	return -1;
 }
 

@@ -135,6 +135,11 @@ static void put_console(struct text *text, const struct cp_config *config)
 	put(text, "%04X", config->console);
 }
 
+static void put_conmode(struct text *text, const struct cp_config *config)
+{
+	put(text, "%s", config->conmode_3215 ? "3215" : "none");
+}
+
 static void put_seed(struct text *text, const struct cp_config *config)
 {
 	put(text, "%" PRIu64, config->seed);
@@ -158,6 +163,7 @@ static const struct {
 	{ "directory", put_directory },
 	{ "segment", put_segments },
 	{ "console", put_console },
+	{ "conmode", put_conmode },
 	{ "seed", put_seed },
 	{ "trace-data", put_trace_data },
 };

@@ -124,6 +124,7 @@ struct cp {
 	struct cmsg *msg;	/**< SET SMSG, and its path to *MSG */
 	struct spool_device *unit;	/**< unit record devices, as config.unit */
 	struct disk_table *disks;	/**< virtual disks in storage, disk/ */
+	struct console *console;	/**< the 3215, console/ */
 	struct cpcmd *command;
 	struct watchdog watchdog;	/**< DIAGNOSE X'288' */
 	uint64_t timer_due[CP_TIMERS];	/**< TOD, 0: none */
@@ -272,6 +273,8 @@ struct cp_part {
 	void (*purged)(struct cp *cp, uint64_t first, uint64_t last);
 	/** Last byte that the part has defined above the guest's storage, 0 without one. */
 	uint64_t (*highest)(const struct cp *cp);
+	/** A line of CP's on the guest's console; in a record of the trace, not always this machine's. */
+	void (*console_line)(struct cp *cp, const char *text);
 	/** All fields of a rule, which may be one that is refused, for the trace. */
 	void (*trace_rule)(struct cp *cp, const struct fault_rule *rule);
 };
@@ -293,6 +296,7 @@ void parts_logon(struct cp *cp, const char *userid);
 void parts_logoff(struct cp *cp, const char *userid);
 void parts_purged(struct cp *cp, uint64_t first, uint64_t last);
 uint64_t parts_highest(const struct cp *cp);
+void parts_console_line(struct cp *cp, const char *text);
 void parts_trace_rule(struct cp *cp, const struct fault_rule *rule);
 /** Saves or loads all parts. */
 void parts_state(struct cp_system *system, struct state *state);
@@ -335,6 +339,32 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 /** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */
 void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);
+
+/*
+ * Devices of zvmlab/unit.h: index of one among those of its kind, or -1; what cp_unit_way() and
+ * cp_unit_length() answer; what cp_unit() does within its record.
+ */
+int spool_unit(const struct cp *cp, uint16_t device);
+enum cp_unit_way spool_unit_way(const struct cp *cp, unsigned int unit, uint8_t command);
+uint32_t spool_unit_length(const struct cp *cp, unsigned int unit);
+void spool_unit_io(struct cp *cp, unsigned int unit, struct cp_unit_io *io);
+int disk_index(const struct cp *cp, uint16_t device);
+enum cp_unit_way disk_way(uint8_t command);
+uint32_t disk_length(const struct cp *cp, unsigned int index, uint8_t command);
+void disk_channel_io(struct cp *cp, unsigned int index, struct cp_unit_io *io);
+bool console_is(const struct cp *cp, uint16_t device);
+enum cp_unit_way console_way(uint8_t command);
+void console_io(struct cp *cp, struct cp_unit_io *io);
+
+/** Settings of TERMINAL. */
+enum cpcmd_term {
+	TERM_LINEND, TERM_LINEDEL, TERM_CHARDEL, TERM_ESCAPE, TERM_TABCHAR, TERM_LINESIZE,
+	TERM_ATTN, TERM_APL, TERM_TEXT, TERM_MODE, TERM_HILIGHT, TERM_CONMODE, TERM_BREAKIN,
+	TERM_BRKKEY, TERM_SCRNSAVE, TERM_AUTOCR, TERM_MORE, TERM_MORE_CLEAR, TERM_HOLD,
+	TERM_TIMESTAMP, TERM_SYS3270, TERM_PROMPT, TERM_SETTINGS
+};
+/** A character, or 0 for OFF; a number, or 0 for OFF; 0 for OFF and 1 for ON. */
+uint16_t cpcmd_terminal_value(const struct cp *cp, enum cpcmd_term setting);
 
 /** Changes by RECORDING at the queues of a service. */
 struct rec_change {

@@ -60,6 +60,8 @@ void cp_notify(struct cp *cp, const struct cp_event *event)
 	assert(event->name && event->text);
 	if (is_of_user(event->kind))
 		of = cp_machine_of(cp->system, event->name);
+	if (of && event->kind == CP_EVENT_CONSOLE)
+		parts_console_line(of, event->text);
 	if (!of)
 		of = cp;
 	if (of->host.event)

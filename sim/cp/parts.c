@@ -62,6 +62,12 @@ uint64_t parts_highest(const struct cp *cp)
 	return highest;
 }
 
+void parts_console_line(struct cp *cp, const char *text)
+{
+	FOR_EACH(cp, part, console_line)
+		(*part)->console_line(cp, text);
+}
+
 void parts_trace_rule(struct cp *cp, const struct fault_rule *rule)
 {
 	FOR_EACH(cp, part, trace_rule)

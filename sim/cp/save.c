@@ -64,6 +64,7 @@ static uint64_t config_fingerprint(const struct cp_config *config)
 	hash = hash_machine(hash, &config->machine);
 	hash = hash_number(hash, config->cpus);
 	hash = hash_number(hash, config->logon_cpus);
+	hash = hash_number(hash, config->conmode_3215);
 	hash = hash_number(hash, config->max_paths);
 	hash = hash_number(hash, config->units);
 	for (unsigned int i = 0; i < config->units; i++) {

@@ -2,6 +2,7 @@
 /* CP in the emulator's own process: each call is one of the core's. */
 #include "cp_port.h"
 
+#include "zvmlab/console.h"
 #include "zvmlab/state.h"
 
 static struct cp_result iucv(struct cp_port *port, const struct cp_insn *insn)
@@ -121,14 +122,24 @@ static enum cp_unit_way unit_way(struct cp_port *port, uint16_t device, uint8_t 
 	return cp_unit_way(port->cp, device, command);
 }
 
-static uint32_t unit_length(struct cp_port *port, uint16_t device)
+static uint32_t unit_length(struct cp_port *port, uint16_t device, uint8_t command)
 {
-	return cp_unit_length(port->cp, device);
+	return cp_unit_length(port->cp, device, command);
 }
 
 static void unit(struct cp_port *port, struct cp_unit_io *io)
 {
 	cp_unit(port->cp, io);
+}
+
+static size_t type(struct cp_port *port, const char *keys, size_t len)
+{
+	return console_type(port->cp, keys, len);
+}
+
+static bool has_line(struct cp_port *port)
+{
+	return console_has_line(port->cp);
 }
 
 static uint8_t *save(struct cp_port *port, size_t *len)
@@ -182,6 +193,7 @@ const struct cp_calls cp_calls_local = {
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,
 	.cpu_ordered = cpu_ordered, .cpu_waits = cpu_waits, .ipl = ipl,
 	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
-	.save = save, .load = load, .running = running, .attach = attach, .fd = fd, .dispatch = dispatch,
+	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
+	.running = running, .attach = attach, .fd = fd, .dispatch = dispatch,
 	.needs_pause = needs_pause,
 };

@@ -84,11 +84,19 @@ enum member_function {
 	MEMBER_IPL,
 	MEMBER_TIMER,
 	MEMBER_UNIT_WAY,	/**< device, code: command; value: enum cp_unit_way */
-	MEMBER_UNIT_LENGTH,	/**< device; value */
-	MEMBER_UNIT,		/**< device, code, length, block; value: status, sense, length, block */
+	MEMBER_UNIT_LENGTH,	/**< device, code; value */
+	/** device, code, length: or room, block, enabled: enum member_unit; value: status, sense: its
+	 * bytes, the first in front, more: it has more, length, block */
+	MEMBER_UNIT,
+	MEMBER_TYPE,		/**< length, block; value: how many were taken */
+	MEMBER_HAS_LINE,	/**< value */
+	MEMBER_SHOWN,		/**< value: bytes that follow these, length, block */
 	MEMBER_CLOCK,		/**< enabled: the machine runs */
 	MEMBER_FUNCTIONS
 };
+
+/** Of struct cp_unit_io. */
+enum member_unit { MEMBER_UNIT_CHAINED = 1, MEMBER_UNIT_AGAIN = 2, MEMBER_UNIT_MORE = 4 };
 
 struct member_call {
 	uint32_t function, cpu;
@@ -117,7 +125,8 @@ enum {
 	MEMBER_STORAGE_CHANGED = 2,	/**< rights, and which segments are in storage */
 	MEMBER_ALL_STORED = 4,		/**< the ring was full: all of storage may have changed */
 	MEMBER_CPUS_CHANGED = 8,	/**< member_notices.cpus */
-	MEMBER_REQUEST = 16,		/**< shifted left by enum cp_machine_request */
+	MEMBER_CONSOLE = 16,		/**< its console has something to show: MEMBER_SHOWN */
+	MEMBER_REQUEST = 32,		/**< shifted left by enum cp_machine_request */
 };
 
 enum member_change { MEMBER_STORED, MEMBER_PAGE_OUT, MEMBER_PAGE_IN };

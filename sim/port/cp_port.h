@@ -85,8 +85,10 @@ struct cp_calls {
 	void (*timer)(struct cp_port *port);
 
 	enum cp_unit_way (*unit_way)(struct cp_port *port, uint16_t device, uint8_t command);
-	uint32_t (*unit_length)(struct cp_port *port, uint16_t device);
+	uint32_t (*unit_length)(struct cp_port *port, uint16_t device, uint8_t command);
 	void (*unit)(struct cp_port *port, struct cp_unit_io *io);
+	size_t (*console_type)(struct cp_port *port, const char *keys, size_t len);
+	bool (*console_has_line)(struct cp_port *port);
 
 	uint8_t *(*save)(struct cp_port *port, size_t *len);
 	int (*load)(struct cp_port *port, const uint8_t *image, size_t len, char *err,

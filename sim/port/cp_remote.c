@@ -342,6 +342,24 @@ static void apply_ranges(struct cp_port *port)
 	}
 }
 
+static struct member_reply exchange(struct cp_port *port, const struct member_call *asked,
+				    void *block, size_t len);
+
+/* All that there is to be shown; what else CP has to say waits until that is done. */
+static void show(struct cp_port *port)
+{
+	const struct cp_host *host = &port->remote->host;
+	const struct member_call asked = { .function = MEMBER_SHOWN };
+	char block[CP_PAGE_SIZE];
+	struct member_reply reply;
+
+	do {
+		reply = exchange(port, &asked, block, sizeof(block));
+		if (host->console && reply.length > 0)
+			host->console(host->opaque, block, smaller(reply.length, sizeof(block)));
+	} while (reply.value > 0 && reply.length > 0);
+}
+
 static void apply_flags(struct cp_port *port, uint32_t flags)
 {
 	const struct cp_host *host = &port->remote->host;
@@ -356,6 +374,8 @@ static void apply_flags(struct cp_port *port, uint32_t flags)
 	if (flags & MEMBER_CPUS_CHANGED && host->cpus)
 		host->cpus(host->opaque, __atomic_load_n(&port->remote->page->notices.cpus,
 							 __ATOMIC_ACQUIRE));
+	if (flags & MEMBER_CONSOLE)
+		show(port);
 	for (unsigned int what = 0; what < CP_MACHINE_REQUESTS && host->machine; what++)
 		if (flags & (uint32_t)MEMBER_REQUEST << what)
 			host->machine(host->opaque, what);
@@ -419,8 +439,8 @@ static struct member_call call_of(enum member_function function, unsigned int cp
 }
 
 /* @block: as many bytes as there are of it go there, and come back. */
-static struct member_reply exchange(struct cp_port *port, const struct member_call *asked, void *block,
-				    size_t len)
+static struct member_reply exchange(struct cp_port *port, const struct member_call *asked,
+				    void *block, size_t len)
 {
 	struct cp_remote *remote = port->remote;
 	struct member_page *page = remote->page;
@@ -652,11 +672,12 @@ static enum cp_unit_way unit_way(struct cp_port *port, uint16_t device, uint8_t 
 	return (enum cp_unit_way)call(port, &asked, NULL, 0).value;
 }
 
-static uint32_t unit_length(struct cp_port *port, uint16_t device)
+static uint32_t unit_length(struct cp_port *port, uint16_t device, uint8_t command)
 {
 	struct member_call asked = call_of(MEMBER_UNIT_LENGTH, 0);
 
 	asked.device = device;
+	asked.code = command;
 	return (uint32_t)call(port, &asked, NULL, 0).value;
 }
 
@@ -667,11 +688,31 @@ static void unit(struct cp_port *port, struct cp_unit_io *io)
 
 	asked.device = io->device;
 	asked.code = io->command;
-	asked.length = io->length;
+	asked.length = io->length > 0 ? io->length : io->room;
+	asked.enabled = (uint8_t)((io->chained ? MEMBER_UNIT_CHAINED : 0) |
+				  (io->again ? MEMBER_UNIT_AGAIN : 0) |
+				  (io->more ? MEMBER_UNIT_MORE : 0));
 	reply = call(port, &asked, io->data, sizeof(io->data));
 	io->status = (uint8_t)reply.value;
-	io->sense = (uint8_t)reply.sense;
+	io->sense[0] = (uint8_t)(reply.sense >> 8);
+	io->sense[1] = (uint8_t)reply.sense;
+	io->left = reply.more;
 	io->length = (uint32_t)smaller(reply.length, sizeof(io->data));
+}
+
+static size_t type(struct cp_port *port, const char *keys, size_t len)
+{
+	struct member_call asked = call_of(MEMBER_TYPE, 0);
+	char block[CP_PAGE_SIZE];
+
+	asked.length = (uint32_t)smaller(len, sizeof(block));
+	memcpy(block, keys, asked.length);
+	return smaller(call(port, &asked, block, sizeof(block)).value, asked.length);
+}
+
+static bool has_line(struct cp_port *port)
+{
+	return ask(port, MEMBER_HAS_LINE, 0).value;
 }
 
 /* A part of a system is nothing to go back to; ports refuse it before they come here. */
@@ -740,6 +781,7 @@ const struct cp_calls cp_calls_remote = {
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,
 	.cpu_ordered = cpu_ordered, .cpu_waits = cpu_waits, .ipl = ipl,
 	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
-	.save = save, .load = load, .running = running, .attach = attach, .fd = fd,
+	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
+	.running = running, .attach = attach, .fd = fd,
 	.dispatch = dispatch, .needs_pause = needs_pause,
 };

@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "replay_private.h"
 #include "zvmlab/command.h"
+#include "zvmlab/console.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/disk.h"
 #include "zvmlab/fault.h"
@@ -218,12 +219,15 @@ static void recording_quiesced(struct replay *r, const json_t *record,
 static void unit(struct replay *r, const json_t *record, const union input_args *in)
 {
 	const struct input_unit *given = &in->unit;
-	struct cp_unit_io io = { .device = given->device, .command = given->command };
+	struct cp_unit_io io = {
+		.device = given->device, .command = given->command, .chained = given->chained,
+		.again = given->again, .more = given->more, .room = given->room,
+	};
 	const enum cp_unit_way way = cp_unit_way(r->cp, given->device, given->command);
 
 	(void)record;
 	if (way == CP_UNIT_REJECT || given->data.len > sizeof(io.data) ||
-	    (way == CP_UNIT_TAKES) != (given->data.len > 0)) {
+	    (way != CP_UNIT_TAKES && given->data.len > 0)) {
 		replay_unusable(r, "the device has no such command, or not with this data");
 		return;
 	}
@@ -231,6 +235,18 @@ static void unit(struct replay *r, const json_t *record, const union input_args 
 	if (io.length > 0)
 		memcpy(io.data, given->data.at, io.length);
 	cp_unit(r->cp, &io);
+}
+
+static void type(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_bytes *keys = &in->console_type.data;
+
+	(void)record;
+	if (!cp_config_of(r->cp)->conmode_3215) {
+		replay_unusable(r, "the guest's console is no 3215 of CP's");
+		return;
+	}
+	console_type(r->cp, (const char *)keys->at, keys->len);
 }
 
 static void put(struct replay *r, const json_t *record, const union input_args *in)
@@ -501,6 +517,7 @@ static replay_give *const gives[INPUTS] = {
 	[INPUT_recording_sever] = recording_severed,
 	[INPUT_recording_quiesce] = recording_quiesced,
 	[INPUT_unit] = unit,
+	[INPUT_console_type] = type,
 	[INPUT_spool_put] = put,
 	[INPUT_spool_limits] = limits,
 	[INPUT_disk_write] = disk_blocks,

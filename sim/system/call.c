@@ -10,6 +10,7 @@
 
 #include "bytes.h"
 #include "smaller.h"
+#include "zvmlab/console.h"
 
 /* A page's rights are looked up for so many pages at once: most calls are the last for a while. */
 #define RIGHTS_PAGES 65536u
@@ -179,44 +180,56 @@ static void do_unit_way(struct cp_port *port, struct request *r)
 	r->reply.value = way_of(port, r);
 }
 
-/* Of a device that there is: the machine has asked for a command's way before. */
-static bool has_unit(const struct cp_port *port, const struct request *r)
-{
-	const struct cp_unit_config *unit;
-
-	for (unsigned int i = 0; (unit = cp_unit_at(cp_config_of(port->cp), i)); i++)
-		if (unit->device == r->asked.device)
-			return true;
-	return false;
-}
-
 static void do_unit_length(struct cp_port *port, struct request *r)
 {
-	if (has_unit(port, r))
-		r->reply.value = cp_unit_length(port->cp, (uint16_t)r->asked.device);
+	r->reply.value = cp_unit_length(port->cp, (uint16_t)r->asked.device,
+					(uint8_t)r->asked.code);
 }
 
 static void do_unit(struct cp_port *port, struct request *r)
 {
 	struct cp_unit_io io = {
 		.device = (uint16_t)r->asked.device, .command = (uint8_t)r->asked.code,
-		.length = r->asked.length,
+		.chained = r->asked.enabled & MEMBER_UNIT_CHAINED,
+		.again = r->asked.enabled & MEMBER_UNIT_AGAIN,
+		.more = r->asked.enabled & MEMBER_UNIT_MORE,
 	};
 	const enum cp_unit_way way = way_of(port, r);
 
-	if (way == CP_UNIT_REJECT || io.length > sizeof(io.data) ||
-	    (way == CP_UNIT_TAKES) != (io.length > 0)) {
+	*(way == CP_UNIT_GIVES ? &io.room : &io.length) = r->asked.length;
+	if (way == CP_UNIT_REJECT || io.length > sizeof(io.data) || io.room > CP_UNIT_DATA ||
+	    (way != CP_UNIT_TAKES && io.length > 0)) {
 		r->reply.value = CP_UNIT_ENDED | CP_UNIT_CHECK;
-		r->reply.sense = CP_SENSE_REJECT;
+		r->reply.sense = CP_SENSE_REJECT << 8;
 		return;
 	}
 	memcpy(io.data, r->block, sizeof(io.data));
 	cp_unit(port->cp, &io);
 	r->reply.value = io.status;
-	r->reply.sense = io.sense;
+	r->reply.sense = (uint32_t)io.sense[0] << 8 | io.sense[1];
+	r->reply.more = io.left;
 	r->reply.length = io.length;
 	memcpy(r->block, io.data, sizeof(io.data));
 	r->block_len = sizeof(io.data);
+}
+
+static void do_type(struct cp_port *port, struct request *r)
+{
+	const size_t len = smaller(r->asked.length, CP_PAGE_SIZE);
+
+	if (cp_config_of(port->cp)->conmode_3215)
+		r->reply.value = console_type(port->cp, (const char *)r->block, len);
+}
+
+static void do_has_line(struct cp_port *port, struct request *r)
+{
+	r->reply.value = console_has_line(port->cp);
+}
+
+static void do_shown(struct cp_port *port, struct request *r)
+{
+	r->reply.length = (uint32_t)member_shown(port, r->block, CP_PAGE_SIZE, &r->reply.value);
+	r->block_len = r->reply.length;
 }
 
 /* The time came with the call. */
@@ -235,6 +248,7 @@ static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_PAGE_HELD] = do_page_held, [MEMBER_RESET] = do_reset,
 	[MEMBER_RESET_CPU] = do_reset_cpu, [MEMBER_CPU_ORDERED] = do_cpu_ordered,
 	[MEMBER_CPU_WAITS] = do_cpu_waits, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
+	[MEMBER_TYPE] = do_type, [MEMBER_HAS_LINE] = do_has_line, [MEMBER_SHOWN] = do_shown,
 	[MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
 	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock,
 };

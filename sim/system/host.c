@@ -186,6 +186,28 @@ static void host_cpus(void *opaque, uint64_t defined)
 	set_flags(member, MEMBER_CPUS_CHANGED);
 }
 
+static void host_console(void *opaque, const char *text, size_t len)
+{
+	struct member *member = member_of(opaque);
+	const size_t taken = smaller(len, sizeof(member->shown) - member->shown_len);
+
+	memcpy(member->shown + member->shown_len, text, taken);
+	member->shown_len += taken;
+	set_flags(member, MEMBER_CONSOLE);
+}
+
+size_t member_shown(struct cp_port *port, uint8_t *to, size_t size, uint64_t *left)
+{
+	struct member *member = member_of(port);
+	const size_t len = smaller(member->shown_len, size);
+
+	memcpy(to, member->shown, len);
+	member->shown_len -= len;
+	memmove(member->shown, member->shown + len, member->shown_len);
+	*left = member->shown_len;
+	return len;
+}
+
 static void host_machine(void *opaque, enum cp_machine_request what)
 {
 	set_flags(member_of(opaque), (uint32_t)MEMBER_REQUEST << what);
@@ -206,4 +228,5 @@ void member_host(struct member *member, struct cp_host *host)
 	host->page_changed = host_page_changed;
 	host->external = host_external;
 	host->machine = host_machine;
+	host->console = host_console;
 }

@@ -14,6 +14,8 @@
 /** Connections: members, and those that have not said who they are. */
 #define SYS_STRANGERS 32u
 #define SYS_CONNECTIONS (CP_MAX_MACHINES + SYS_STRANGERS)
+/** Text of a console that waits for its machine; what comes when there is no room is lost. */
+#define SYS_SHOWN 16384u
 /** Units of the TOD clock in a second. */
 #define SYS_TOD_SECOND (UINT64_C(4096) * 1000000)
 
@@ -29,6 +31,8 @@ struct member {
 	uint32_t prefix[CP_MAX_CPUS];
 	uint64_t tod, tod_ns;	/**< its clock, and when it was so, … */
 	bool runs;		/**< … if it runs */
+	char shown[SYS_SHOWN];	/**< by its console, which it has not taken yet */
+	size_t shown_len;
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
 	bool noticed;		/**< it is to be told that there are some, … */
@@ -69,6 +73,8 @@ void member_host(struct member *member, struct cp_host *host);
 uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr);
 /** The machine's clock is at @tod now. */
 void member_set_clock(struct member *member, uint64_t tod, bool runs);
+/** Take text of its console, at most @size bytes.  @left: bytes that follow.  Return: its length. */
+size_t member_shown(struct cp_port *port, uint8_t *to, size_t size, uint64_t *left);
 
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);

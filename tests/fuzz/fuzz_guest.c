@@ -459,29 +459,55 @@ static void paging(const struct operation *op)
 	}
 }
 
+/* Half of the extents and of the blocks that are located are ones that the disks have. */
+static void unit_data(const struct operation *op, struct cp_unit_io *io)
+{
+	memset(io->data, op->value, io->length);
+	if (op->flags & 1)
+		return;
+	memset(io->data, 0, 16);
+	if (io->command == 0x63) {
+		io->length = 16;
+		io->data[15] = op->area % 8;
+	} else if (io->command == 0x43) {
+		io->length = 8;
+		io->data[0] = op->flags & 2 ? 0x06 : 0x05;
+		io->data[3] = 1 + op->area % 4;
+		io->data[7] = op->value % 8;
+	}
+}
+
 /* One command of a channel program, as a port gives it: of records that are full, or not. */
 static void unit(const struct operation *op)
 {
-	static const uint8_t unit_commands[] = { 0x02, 0x42, 0x01, 0x09, 0x11, 0x0b, 0x8b, 0x41 };
+	static const uint16_t devices[] = { 0x9, 0xc, 0xd, 0xe, 0xf, 0x10, 0x11 };
+	static const uint8_t unit_commands[] = {
+		0x02, 0x42, 0x01, 0x09, 0x11, 0x0b, 0x8b, 0x41, 0x0a, 0x43, 0x63, 0x64,
+	};
 	struct cp_unit_io io = {
-		.device = (uint16_t)(0xc + op->path % 4),
+		.device = devices[op->path % COUNT(devices)],
 		.command = op->limit & 0x80 ? op->value
 					    : unit_commands[op->class % COUNT(unit_commands)],
+		.chained = op->answer & 1, .again = op->answer & 2, .more = op->answer & 4,
 	};
 	const enum cp_unit_way way = cp_unit_way(world.cp, io.device, io.command);
+	uint32_t length;
 
 	if (way == CP_UNIT_REJECT)
 		return;
-	if (way == CP_UNIT_TAKES) {
-		io.length = 1 + op->length % cp_unit_length(world.cp, io.device);
-		memset(io.data, op->value, io.length);
+	length = area_length(op->length) % (cp_unit_length(world.cp, io.device, io.command) + 1);
+	if (way == CP_UNIT_GIVES) {
+		io.room = length % (CP_UNIT_DATA + 1);
+	} else if (way == CP_UNIT_TAKES) {
+		io.length = length % (CP_UNIT_DATA + 1);
+		unit_data(op, &io);
 	}
 	cp_unit(world.cp, &io);
-	if ((io.status & CP_UNIT_ENDED) != CP_UNIT_ENDED ||
-	    io.length > SPOOL_MAX_RECORD ||
-	    !(io.status & CP_UNIT_CHECK) != !io.sense)
-		world_fail("command %02X of unit %X ends with %02X, sense %02X, %u bytes",
-			   io.command, io.device, io.status, io.sense, io.length);
+	if ((io.status & CP_UNIT_ENDED) != (io.status == CP_UNIT_WAITS ? 0 : CP_UNIT_ENDED) ||
+	    (way == CP_UNIT_GIVES && io.length > io.room) ||
+	    !(io.status & CP_UNIT_CHECK) != (io.sense[0] == 0 && io.sense[1] == 0))
+		world_fail("command %02X of unit %X ends with %02X, sense %02X%02X, %u bytes",
+			   io.command, io.device, io.status, io.sense[0], io.sense[1], io.length);
 }
 
 /* All files are as long as they say, and are what is accounted. */

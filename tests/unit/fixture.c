@@ -239,6 +239,15 @@ static void fx_trace(void *opaque, const char *line, size_t len)
 	f->trace[f->trace_len] = '\0';
 }
 
+static void fx_console(void *opaque, const char *text, size_t len)
+{
+	struct fixture *f = opaque;
+
+	ck_assert_uint_le(len, sizeof(f->shown) - f->shown_len);
+	memcpy(f->shown + f->shown_len, text, len);
+	f->shown_len += len;
+}
+
 static void fx_event(void *opaque, const struct cp_event *event)
 {
 	struct fixture *f = opaque;
@@ -287,7 +296,8 @@ static void create(struct cp_system *system)
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
 		.page_changed = fx_no_external ? NULL : fx_page_changed,
 		.external = fx_no_external ? NULL : fx_external,
-		.cpus = fx_cpus, .sclp = true, .machine = fx_machine, .trace = fx_trace, .event = fx_event,
+		.cpus = fx_cpus, .sclp = true, .machine = fx_machine, .trace = fx_trace,
+		.event = fx_event, .console = fx_console,
 	};
 	char err[256];
 

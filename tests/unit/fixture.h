@@ -62,6 +62,8 @@ struct fixture {
 		char name[64], text[256];
 		uint64_t value;
 	} last[CP_EVENT_KINDS];		/* the last event of each kind */
+	char shown[16384];		/* by its console: cp_host.console */
+	size_t shown_len;
 	char *head;			/* what cp_create() wrote into the trace */
 	char *trace;			/* lines since then, each ended by '\n' */
 	size_t trace_len;

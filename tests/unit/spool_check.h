@@ -42,7 +42,7 @@ static inline uint8_t punch(const char *text)
 /* Read a card, as text without the blanks behind it. */
 static inline struct cp_unit_io unit_read(char text[133])
 {
-	struct cp_unit_io io = { .device = READER, .command = 0x02 };
+	struct cp_unit_io io = { .device = READER, .command = 0x02, .room = 80 };
 	size_t len;
 
 	cp_unit(fx.cp, &io);

@@ -32,7 +32,7 @@ static int cpcmd_init(struct cp *cp, char *err, size_t errlen)
 	}
 	command->response.text = text;
 	command->response.capacity = CPCMD_MAX_RESPONSE;
-	cpcmd_terminal_init(command);
+	cpcmd_terminal_init(cp, command);
 	assert(!cp->command);
 	cp->command = command;
 	return 0;
@@ -62,7 +62,7 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 		state_u16(state, &command->term[i]);
 	state_require(state, cpcmd_terminal_valid(command));
 	if (state->failed)
-		cpcmd_terminal_init(command);
+		cpcmd_terminal_init(cp, command);
 }
 
 static void cpcmd_state_system(struct cp *cp, struct state *state)

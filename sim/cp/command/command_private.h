@@ -26,13 +26,6 @@
 /** Longest line of a response; a command echoed in a message is shorter. */
 #define CPCMD_MAX_LINE 512u
 
-enum cpcmd_term {
-	TERM_LINEND, TERM_LINEDEL, TERM_CHARDEL, TERM_ESCAPE, TERM_TABCHAR, TERM_LINESIZE,
-	TERM_ATTN, TERM_APL, TERM_TEXT, TERM_MODE, TERM_HILIGHT, TERM_CONMODE, TERM_BREAKIN,
-	TERM_BRKKEY, TERM_SCRNSAVE, TERM_AUTOCR, TERM_MORE, TERM_MORE_CLEAR, TERM_HOLD,
-	TERM_TIMESTAMP, TERM_SYS3270, TERM_PROMPT, TERM_SETTINGS
-};
-
 /** The user who filed a segment, and when, for QUERY NSS. */
 struct cpcmd_file {
 	uint16_t id;		/**< struct dcss.fileid; 0: free */
@@ -132,7 +125,7 @@ cpcmd_function cpcmd_detach_cpu;
 cpcmd_function cpcmd_purge_files;
 
 /** Default terminal settings. */
-void cpcmd_terminal_init(struct cpcmd *command);
+void cpcmd_terminal_init(const struct cp *cp, struct cpcmd *command);
 /** Are the settings ones that TERMINAL could have made? */
 bool cpcmd_terminal_valid(const struct cpcmd *command);
 /** Note issuer and time of a segment that was defined or saved. */

@@ -11,8 +11,8 @@ enum kind { CHARACTER, NUMBER, CHOICE };
 
 /*
  * Values: a character, or 0 for OFF; a number, or 0 for OFF; the index of a choice.
- * CONMODE is checked and not remembered: the console is the emulator's, and a
- * reply with that word makes Linux change its console driver.
+ * CONMODE is checked and not remembered.  QUERY TERMINAL has it if CP has the console, for that
+ * word makes Linux use the 3215.
  */
 static const struct setting {
 	const char *name;
@@ -45,10 +45,13 @@ static const struct setting {
 	[TERM_PROMPT] = { "PROMPT", 6, CHOICE, .choice = { "VM", "TSO" } },
 };
 
-void cpcmd_terminal_init(struct cpcmd *command)
+void cpcmd_terminal_init(const struct cp *cp, struct cpcmd *command)
 {
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
 		command->term[i] = settings[i].initial;
+	/* A file or a window has no margin: lines are whole unless the user wants them shorter. */
+	if (cp->config.conmode_3215)
+		command->term[TERM_LINESIZE] = 0;
 	assert(cpcmd_terminal_valid(command));
 }
 
@@ -168,12 +171,19 @@ int cpcmd_query_terminal(struct cpcmd_args *args)
 	cpcmd_line(args->cp, "LINESIZE %s, ATTN %s, APL %s, TEXT %s, MODE %s, HILIGHT %s",
 		   v[TERM_LINESIZE], v[TERM_ATTN], v[TERM_APL], v[TERM_TEXT], v[TERM_MODE],
 		   v[TERM_HILIGHT]);
-	cpcmd_line(args->cp, "BREAKIN %s, BRKKEY %s, SCRNSAVE %s", v[TERM_BREAKIN],
+	cpcmd_line(args->cp, "%sBREAKIN %s, BRKKEY %s, SCRNSAVE %s",
+		   args->cp->config.conmode_3215 ? "CONMODE 3215, " : "", v[TERM_BREAKIN],
 		   v[TERM_BRKKEY], v[TERM_SCRNSAVE]);
 	cpcmd_line(args->cp, "AUTOCR %s, MORE %s %s, HOLD %s, TIMESTAMP %s, SYS3270 %s, PROMPT %s",
 		   v[TERM_AUTOCR], v[TERM_MORE], v[TERM_MORE_CLEAR], v[TERM_HOLD],
 		   v[TERM_TIMESTAMP], v[TERM_SYS3270], v[TERM_PROMPT]);
 	return 0;
+}
+
+uint16_t cpcmd_terminal_value(const struct cp *cp, enum cpcmd_term setting)
+{
+	assert(setting < TERM_SETTINGS);
+	return cp->command->term[setting];
 }
 
 bool cpcmd_terminal_valid(const struct cpcmd *command)

@@ -35,11 +35,17 @@ static int disk_part_init(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
+static void disk_forget(struct disk *disk)
+{
+	disk_forget_environment(disk);
+	disk->program = (struct disk_program){ .extent = false };
+}
+
 /* Contents stay, and what tests have chosen; what the guest has set up or asked for is gone. */
 static void disk_reset(struct cp *cp)
 {
 	for (unsigned int i = 0; i < cp->config.disks; i++)
-		disk_forget_environment(&cp->disks->disk[i]);
+		disk_forget(&cp->disks->disk[i]);
 	cp->disks->jobs = 0;
 }
 
@@ -80,6 +86,8 @@ static void one_state(struct cp *cp, struct state *s, unsigned int index)
 	struct disk *disk = &cp->disks->disk[index];
 	uint64_t offset = (uint64_t)disk->offset;
 
+	if (s->loading)
+		disk->program = (struct disk_program){ .extent = false };
 	state_bool(s, &disk->established);
 	state_u32(s, &disk->block_size);
 	state_u64(s, &offset);

@@ -6,12 +6,24 @@
 #include "cp_private.h"
 #include "zvmlab/disk.h"
 
+/* What a channel program has said so far; nothing of it outlives the program. */
+struct disk_program {
+	bool extent;			/* DEFINE EXTENT has come: */
+	uint8_t mask;
+	uint32_t first;			/* block of the disk, … */
+	uint32_t begin, end;		/* … and the numbers of this and the last block for LOCATE */
+	bool located;			/* LOCATE has come, and is the last command */
+	bool writes;
+	uint32_t at, left;		/* blocks that are still to be transferred */
+};
+
 struct disk {
 	uint8_t *data;
 	bool established;
 	uint32_t block_size;		/* 0 without an environment */
 	int64_t offset;
 	uint64_t reads, writes;
+	struct disk_program program;
 };
 
 /* A request that waits, or of whose end the guest has still to be told. */
@@ -33,8 +45,6 @@ struct disk_table {
 };
 
 /* disk.c */
-/** Index of the disk; -1: there is none of that number. */
-int disk_index(const struct cp *cp, uint16_t device);
 /** Has the guest a device of this number that is no disk? */
 bool disk_other_device(const struct cp *cp, uint16_t device);
 

@@ -49,31 +49,20 @@ static enum cp_unit_way way_of(enum spool_queue queue, uint8_t command)
 	}
 }
 
-enum cp_unit_way cp_unit_way(const struct cp *cp, uint16_t device, uint8_t command)
+enum cp_unit_way spool_unit_way(const struct cp *cp, unsigned int unit, uint8_t command)
 {
-	const int unit = spool_unit(cp, device);
-
-	return unit < 0 ? CP_UNIT_REJECT
-			: way_of(spool_unit_queue(cp, (unsigned int)unit), command);
+	return way_of(spool_unit_queue(cp, unit), command);
 }
 
-static uint32_t record_length(enum spool_queue queue)
+uint32_t spool_unit_length(const struct cp *cp, unsigned int unit)
 {
-	return queue == SPOOL_PRT ? SPOOL_MAX_RECORD : SPOOL_CARD;
-}
-
-uint32_t cp_unit_length(const struct cp *cp, uint16_t device)
-{
-	const int unit = spool_unit(cp, device);
-
-	assert(unit >= 0);
-	return record_length(spool_unit_queue(cp, (unsigned int)unit));
+	return spool_unit_queue(cp, unit) == SPOOL_PRT ? SPOOL_MAX_RECORD : SPOOL_CARD;
 }
 
 static void ends_with_check(struct cp_unit_io *io, uint8_t sense)
 {
 	io->status = CP_UNIT_ENDED | CP_UNIT_CHECK;
-	io->sense = sense;
+	io->sense[0] = sense;
 	io->length = 0;
 }
 
@@ -120,15 +109,14 @@ struct spool_file *spool_select(struct cp *cp, unsigned int unit)
 /* The file that an output device writes; a new one if there is none. */
 static struct spool_file *output(struct cp *cp, unsigned int unit)
 {
-	const enum spool_queue queue = spool_unit_queue(cp, unit);
 	struct spool_file *file = active(cp, unit);
 
 	if (file)
 		return file;
-	file = spool_new(cp, cp->config.userid, queue);
+	file = spool_new(cp, cp->config.userid, spool_unit_queue(cp, unit));
 	if (!file)
 		return NULL;
-	file->record_length = (uint16_t)record_length(queue);
+	file->record_length = (uint16_t)spool_unit_length(cp, unit);
 	activate(cp, unit, file);
 	return file;
 }
@@ -201,27 +189,16 @@ static void read_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io)
 		io->data[fault.offset % io->length] ^= (uint8_t)fault.value;
 }
 
-void cp_unit(struct cp *cp, struct cp_unit_io *io)
+void spool_unit_io(struct cp *cp, unsigned int unit, struct cp_unit_io *io)
 {
-	const int unit = spool_unit(cp, io->device);
-	const enum cp_unit_way way = cp_unit_way(cp, io->device, io->command);
+	const enum cp_unit_way way = spool_unit_way(cp, unit, io->command);
 
-	assert(unit >= 0 && way != CP_UNIT_REJECT && io->length <= SPOOL_MAX_RECORD);
-	assert((way == CP_UNIT_TAKES) == (io->length > 0));
-	TRACE_INPUT(cp, unit, .device = io->device, .command = io->command,
-		    .data = { io->data, io->length });
-	io->status = CP_UNIT_ENDED;
-	io->sense = 0;
-	if (way == CP_UNIT_GIVES)
-		read_record(cp, (unsigned int)unit, io);
+	if (io->length > SPOOL_MAX_RECORD || (way == CP_UNIT_TAKES && io->length == 0))
+		ends_with_check(io, CP_SENSE_REJECT);
+	else if (way == CP_UNIT_GIVES)
+		read_record(cp, unit, io);
 	else
-		write_record(cp, (unsigned int)unit, io);
-	trace_hex(cp, "status", io->status);
-	if (io->sense)
-		trace_hex(cp, "sense", io->sense);
-	if (way == CP_UNIT_GIVES)
-		trace_bytes(cp, "record", io->data, io->length);
-	trace_end(cp);
+		write_record(cp, unit, io);
 }
 
 static enum spool_closed close_input(struct cp *cp, unsigned int unit,

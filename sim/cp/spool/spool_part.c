@@ -123,7 +123,7 @@ static bool may_have_open(const struct cp *cp, unsigned int unit, const struct s
 	if (queue == SPOOL_RDR)
 		return file->queued;
 	return !file->queued && file->device == queue &&
-	       file->record_length == cp_unit_length(cp, cp->config.unit[unit].device);
+	       file->record_length == spool_unit_length(cp, unit);
 }
 
 /* The page that is read next, as its place in the file: pages are other ones after loading. */

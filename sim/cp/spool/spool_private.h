@@ -90,8 +90,6 @@ struct spool {
 /* spool.c */
 /** A to Z, 0 to 9; of a reader also '*'. */
 bool spool_class_valid(char c, bool reader);
-/** Index of the device, or -1. */
-int spool_unit(const struct cp *cp, uint16_t device);
 enum spool_queue spool_unit_queue(const struct cp *cp, unsigned int unit);
 /** The file on a user's queue, or NULL. */
 struct spool_file *spool_find(struct cp *cp, const char *owner, enum spool_queue queue,

@@ -115,6 +115,7 @@ struct cp_config {
 	struct cp_segment_config segment[CP_MAX_SEGMENTS];
 	unsigned int segments;
 	uint16_t console;		/**< virtual device number of the console */
+	bool conmode_3215;		/**< it is a 3215 of CP's, not the emulator's own console */
 	uint64_t seed;
 	uint32_t max_messages;		/**< message blocks in the whole system */
 	bool trace_full;		/**< the trace holds all that a replay needs */
@@ -152,6 +153,7 @@ void cp_config_fini(struct cp_config *config);
  *   segment    "MONDCSS 9000-97FF SC RSTD;DATA 10000-100FF EN 10100-101FF SW
  *              FILE=path" (pages in hexadecimal); empty: none
  *   console    virtual device number in hexadecimal
+ *   conmode    3215: CP has the console; none: the emulator has it
  *   seed       number
  *   trace-data short or full: are long data in the trace hashed, or whole?
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Virtual disks in storage (MDISK … V-DISK in the directory), and block I/O to them: DIAGNOSE
- * X'250'.
+ * X'250'.  Their channel programs come by zvmlab/unit.h.
  *
  * A disk has the blocks of 512 bytes of a 9336.  The guest sets up an environment for block I/O
  * with a block size of its own, then reads and writes lists of blocks, and is told of those it does
@@ -119,7 +119,8 @@ struct disk_info {
 	bool established;	/**< there is an environment, … */
 	uint32_t block_size;	/**< … with this block size */
 	int64_t offset;
-	uint64_t reads, writes;	/**< blocks of the environment's size, since CP was made */
+	/** Blocks since CP was made: of the environment's size, and of 512 bytes by channel programs. */
+	uint64_t reads, writes;
 };
 /** The @index-th; false past the last. */
 bool disk_info(const struct cp *cp, unsigned int index, struct disk_info *out);

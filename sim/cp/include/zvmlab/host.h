@@ -140,6 +140,9 @@ struct cp_host {
 
 	/** Something an observer of the machine wants to know; may be NULL. */
 	void (*event)(void *opaque, const struct cp_event *event);
+
+	/** Text that the guest's 3215 shows (zvmlab/console.h); may be NULL. */
+	void (*console)(void *opaque, const char *text, size_t len);
 };
 
 /** The same for what machines of a system share. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "zvmlab/config.h"
+#include "zvmlab/unit.h"
 
 struct cp;
 
@@ -33,31 +34,6 @@ enum spool_queue { SPOOL_RDR, SPOOL_PUN, SPOOL_PRT, SPOOL_QUEUES };
 /** Bytes of the records that one request puts into a file, at most. */
 #define SPOOL_MAX_PUT (3u << 20)
 
-/** The direction of data of a device's command. */
-enum cp_unit_way { CP_UNIT_REJECT, CP_UNIT_NO_DATA, CP_UNIT_TAKES, CP_UNIT_GIVES };
-
-/* Unit status (PoP, ch. 16), and sense byte 0 of unit record devices. */
-#define CP_UNIT_ENDED 0x0c	/**< channel end, device end */
-#define CP_UNIT_CHECK 0x02
-#define CP_UNIT_EXCEPTION 0x01	/**< end of file */
-#define CP_SENSE_REJECT 0x80
-#define CP_SENSE_INTERVENTION 0x40
-
-/** One command of a channel program. */
-struct cp_unit_io {
-	uint16_t device;
-	uint8_t command;
-	uint8_t data[SPOOL_MAX_RECORD];	/**< of a record, EBCDIC */
-	uint32_t length;		/**< bytes of it */
-	uint8_t status, sense;		/**< how it has ended */
-};
-
-/** The effect of a channel program's command at this device; no other is given to cp_unit(). */
-enum cp_unit_way cp_unit_way(const struct cp *cp, uint16_t device, uint8_t command);
-/** Bytes of a record of this device, which there is. */
-uint32_t cp_unit_length(const struct cp *cp, uint16_t device);
-/** Carry it out.  CP_UNIT_TAKES: with @io->data; CP_UNIT_GIVES: into it. */
-void cp_unit(struct cp *cp, struct cp_unit_io *io);
 /** The @index-th SPOOL statement of the directory, NULL past the last. */
 const struct cp_unit_config *cp_unit_at(const struct cp_config *config, unsigned int index);
 

@@ -94,6 +94,10 @@ TEST(simple_keys)
 	ck_assert_uint_eq(config.cpus, 64);
 	good("console", "fFfF");
 	ck_assert_uint_eq(config.console, 0xffff);
+	good("conmode", "3215");
+	ck_assert(config.conmode_3215);
+	good("conmode", "None");
+	ck_assert(!config.conmode_3215);
 	good("seed", "18446744073709551615");
 	ck_assert_uint_eq(config.seed, UINT64_MAX);
 }
@@ -115,6 +119,7 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "machine", "8561 T01 SHARED 3" }, { "machine", "8561 T01 MODEL T02" },
 	{ "cpus", "0" }, { "cpus", "65" }, { "cpus", "" }, { "cpus", "-1" }, { "cpus", "1 " },
 	{ "console", "10000" }, { "console", "9x" }, { "console", "" },
+	{ "conmode", "3270" }, { "conmode", "" },
 	{ "seed", "18446744073709551616" }, { "seed", "99999999999999999999999" },
 	{ "seed", "0x1" },
 	{ "storage", "" }, { "storage", "   " }, { "storage", "128M" }, { "storage", "0." },
@@ -376,6 +381,7 @@ TEST(values_as_they_are_told)
 		  "2817 M32 MANUFACTURER SIXTEENCHARACTER CAPACITY 7 SEQUENCE 0000000000065AB8 "
 		  "PLANT 1 CAPABILITY 8388607 LPAR 255 LP8 DEDICATED" },
 		{ "cpus", "64", "64" }, { "storage", "0.4M 12M.2M", NULL }, { "console", "1f", "001F" },
+		{ "conmode", "3215", "3215" },
 		{ "directory", "", NULL },
 		{ "directory", "iucv any;iucv *msg msglimit 7;iucv other priority;namesave a b;option "
 			       "maxconn 9 applmon;account 0815", NULL },

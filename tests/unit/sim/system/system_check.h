@@ -131,6 +131,12 @@ static inline void host_machine(void *opaque, enum cp_machine_request what)
 	emulator_of(opaque)->requests[what]++;
 }
 
+static inline void host_console(void *opaque, const char *text, size_t len)
+{
+	if (emulator_of(opaque)->log)
+		fwrite(text, 1, len, emulator_of(opaque)->log);
+}
+
 static void __attribute__((noreturn)) host_end(const char *why)
 {
 	fprintf(stderr, "%s\n", why);
@@ -220,6 +226,7 @@ static inline void emulator_init(struct emulator *e, const char *user)
 	set(e, "storage", "0.4M");
 	set(e, "segment", SEGMENTS);
 	set(e, "directory", "IUCV ALLOW;IUCV ANY;OPTION MAXCONN 8;SPOOL 00D 2540 PUNCH A");
+	set(e, "conmode", "3215");
 	snprintf(e->trace, sizeof(e->trace), "%s/%s.jsonl", folder, user);
 	set(e, "trace", e->trace);
 	if (!own_system)
@@ -238,6 +245,7 @@ static inline void emulator_host(struct emulator *e, struct cp_host *host)
 	host->page_changed = host_page_changed;
 	host->external = host_external;
 	host->machine = host_machine;
+	host->console = host_console;
 }
 
 /* Return: 0, or -1 with the reason in err. */

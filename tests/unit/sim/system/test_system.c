@@ -97,11 +97,34 @@ static void punch(struct emulator *e)
 
 	fprintf(e->log, "way %d %d\n", calls->unit_way(&e->port, 0xd, 0x01),
 		calls->unit_way(&e->port, 0xe, 0x01));
-	io.length = calls->unit_length(&e->port, 0xd);
+	io.length = calls->unit_length(&e->port, 0xd, 0x01);
 	ck_assert_uint_eq(io.length, 80);
 	memset(io.data, 0xc1, io.length);
 	calls->unit(&e->port, &io);
-	fprintf(e->log, "unit %u %u %u\n", io.status, io.sense, io.length);
+	fprintf(e->log, "unit %u %u %u\n", io.status, io.sense[0], io.length);
+}
+
+/* More text than one exchange takes, a line that is read, and commands for CP. */
+static void sit_at_console(struct emulator *e)
+{
+	static const char keys[] = "#cp query userid\nhello\n";
+	const struct cp_calls *calls = e->port.calls;
+	struct cp_unit_io io = { .device = 0x9, .command = 0x09 };
+
+	ck_assert(!calls->console_has_line(&e->port));
+	io.length = CP_UNIT_DATA;
+	memset(io.data, 0x81, io.length);
+	calls->unit(&e->port, &io);
+	ck_assert_uint_eq(calls->console_type(&e->port, keys, strlen(keys)), strlen(keys));
+	ck_assert(calls->console_has_line(&e->port));
+	io = (struct cp_unit_io){ .device = 0x9, .command = 0x0a, .room = 160 };
+	calls->unit(&e->port, &io);
+	ck_assert_uint_eq(io.status, 0x0c);
+	ck_assert_uint_eq(io.length, 5);
+	ck_assert_mem_eq(io.data, "\x88\x85\x93\x93\x96", 5);
+	io = (struct cp_unit_io){ .device = 0x9, .command = 0x0a, .room = 160 };
+	calls->unit(&e->port, &io);
+	fprintf(e->log, "console %u %u\n", io.status, calls->console_has_line(&e->port));
 }
 
 /* Every entry point there is. */
@@ -117,6 +140,7 @@ static void everything(struct emulator *alice, struct emulator *bob)
 	talk(alice, bob, 16000);
 	identify(alice);
 	punch(bob);
+	sit_at_console(bob);
 	for (uint64_t addr = 0; addr < RAM; addr += 1u << 20)
 		note_page(alice, addr);
 	fprintf(alice->log, "%d %d\n",

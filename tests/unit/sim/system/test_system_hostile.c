@@ -308,7 +308,7 @@ TEST(wrong_unit)
 	raw.page->call = (struct member_call){ .function = MEMBER_UNIT, .device = 0xd, .length = 5000 };
 	ck_assert(call_raw(&raw));
 	ck_assert_uint_eq(raw.page->reply.value, 0x0e);
-	ck_assert_uint_eq(raw.page->reply.sense, 0x80);
+	ck_assert_uint_eq(raw.page->reply.sense, 0x8000);
 	close(raw.sock);
 	log_off(&raw);
 }

@@ -78,7 +78,7 @@ static void ck_spool_read(int i)
 	io = unit_read(text);
 	if (pair[i].kind == FAULT_RC) {
 		ck_assert_uint_eq(io.status, 0x0e);
-		ck_assert_uint_eq(io.sense, 1);
+		ck_assert_uint_eq(io.sense[0], 1);
 	} else if (pair[i].kind == FAULT_CORRUPT) {
 		ck_assert_uint_eq(io.status, 0x0c);
 		ck_assert_uint_eq(io.data[0], 0x80);	/* a is 81 */

@@ -58,7 +58,7 @@ TEST(from_punch_to_reader)
 	ck_assert_uint_eq(spool_use(fx.cp).pages, 0);
 	io = unit_read(text);
 	ck_assert_uint_eq(io.status, 0x0e);
-	ck_assert_uint_eq(io.sense, 0x40);
+	ck_assert_uint_eq(io.sense[0], 0x40);
 }
 
 /* Linux asks for 01, other programs move the paper; commands there are none of are rejected. */

@@ -18,9 +18,12 @@ static struct cp_unit_io command(uint16_t device, uint8_t code, uint32_t length)
 {
 	/* What was there before is not what comes of it. */
 	struct cp_unit_io io = {
-		.device = device, .command = code, .length = length, .status = 0xff, .sense = 0xff,
+		.device = device, .command = code, .length = length, .status = 0xff,
+		.sense = { 0xff, 0xff },
 	};
 
+	if (cp_unit_way(fx.cp, device, code) == CP_UNIT_GIVES)
+		io.room = 132;
 	memset(io.data, 0x81, sizeof(io.data));
 	cp_unit(fx.cp, &io);
 	return io;
@@ -29,7 +32,8 @@ static struct cp_unit_io command(uint16_t device, uint8_t code, uint32_t length)
 static void ck_ended(struct cp_unit_io io, uint8_t status, uint8_t sense, uint32_t length)
 {
 	ck_assert_uint_eq(io.status, status);
-	ck_assert_uint_eq(io.sense, sense);
+	ck_assert_uint_eq(io.sense[0], sense);
+	ck_assert_uint_eq(io.sense[1], 0);
 	ck_assert_uint_eq(io.length, length);
 }
 
@@ -46,9 +50,9 @@ TEST(devices_and_their_records)
 {
 	const struct cp_config *config = &fx.config;
 
-	ck_assert_uint_eq(cp_unit_length(fx.cp, READER), 80);
-	ck_assert_uint_eq(cp_unit_length(fx.cp, PUNCH), 80);
-	ck_assert_uint_eq(cp_unit_length(fx.cp, PRINTER), 132);
+	ck_assert_uint_eq(cp_unit_length(fx.cp, READER, 0x02), 80);
+	ck_assert_uint_eq(cp_unit_length(fx.cp, PUNCH, 0x01), 80);
+	ck_assert_uint_eq(cp_unit_length(fx.cp, PRINTER, 0x01), 132);
 	ck_assert_uint_eq(cp_unit_at(config, 0)->device, READER);
 	ck_assert_uint_eq(cp_unit_at(config, 2)->device, PRINTER);
 	ck_assert_ptr_null(cp_unit_at(config, 3));
@@ -121,7 +125,7 @@ TEST(what_the_trace_says)
 	ck_assert_ptr_null(strstr(last_record(), "\"record\""));
 	command(READER, 0x02, 0);
 	ck_assert_ptr_nonnull(strstr(last_record(), "\"status\":\"e\""));
-	ck_assert_ptr_nonnull(strstr(last_record(), "\"sense\":\"40\""));
+	ck_assert_ptr_nonnull(strstr(last_record(), "\"sense\":\"4000\""));
 	ck_assert_ptr_nonnull(strstr(last_record(), "\"record\""));
 }
 
