@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Devices of the channel subsystem that statements of the guest's directory entry give it. */
+/*
+ * Devices of the channel subsystem that CP gives the guest: data between guest storage and CP,
+ * which knows what a command does (cp_unit()).
+ */
 #include "qemu/osdep.h"
+#include "port.h"
+#include "zvmlab/unit.h"
+
 #include "channel_device.h"
 
 #include "qapi/error.h"
@@ -19,10 +25,96 @@ SubchDev *zvmlab_subchannel(CcwDevice *ccw, Error **errp)
 	sch->driver_data = ccw;
 	sch->id.reserved = 0xff;
 	css_sch_build_virtual_schib(sch, css_find_free_chpid(sch->cssid), CHANNEL_PATH);
+	sch->ccw_cb = zvmlab_command;
 	sch->do_subchannel_work = do_subchannel_work_virtual;
 	sch->irb_cb = build_irb_virtual;
 	ccw->sch = sch;
 	return sch;
+}
+
+/* The command ends the channel program with status that is not all there should be. */
+static int alert(SubchDev *sch, uint8_t subchannel, const struct cp_unit_io *io)
+{
+	SCHIB *schib = &sch->curr_status;
+
+	schib->scsw.cstat = subchannel;
+	schib->scsw.dstat = io->status;
+	if (io->status & CP_UNIT_CHECK) {
+		memset(sch->sense_data, 0, sizeof(sch->sense_data));
+		memcpy(sch->sense_data, io->sense, sizeof(io->sense));
+	}
+	schib->scsw.cpa = sch->channel_prog + 8;
+	schib->scsw.ctrl &= ~(SCSW_ACTL_START_PEND | SCSW_CTRL_MASK_STCTL);
+	schib->scsw.ctrl |= SCSW_STCTL_PRIMARY | SCSW_STCTL_SECONDARY | SCSW_STCTL_ALERT |
+			    SCSW_STCTL_STATUS_PEND;
+	return -EIO;
+}
+
+/* The subchannel stays active, and the channel program at this command. */
+static int wait_for_device(SubchDev *sch)
+{
+	SCHIB *schib = &sch->curr_status;
+
+	schib->scsw.ctrl &= ~(SCSW_ACTL_START_PEND | SCSW_CTRL_MASK_STCTL);
+	schib->scsw.ctrl |= SCSW_ACTL_SUBCH_ACTIVE | SCSW_ACTL_DEVICE_ACTIVE;
+	return -EIO;
+}
+
+/* A piece of the command's data, of @part bytes.  Return: 0, or an error: they are no storage. */
+static int piece(SubchDev *sch, struct cp_port *port, enum cp_unit_way way, uint32_t part,
+		 struct cp_unit_io *io)
+{
+	int ret = 0;
+
+	io->length = way == CP_UNIT_TAKES ? part : 0;
+	io->room = way == CP_UNIT_GIVES ? part : 0;
+	if (way == CP_UNIT_TAKES)
+		ret = ccw_dstream_read_buf(&sch->cds, io->data, part);
+	if (ret)
+		return ret;
+	port->calls->unit(port, io);
+	if (way == CP_UNIT_GIVES && io->length > 0)
+		ret = ccw_dstream_write_buf(&sch->cds, io->data, MIN(part, io->length));
+	return ret;
+}
+
+int zvmlab_command(SubchDev *sch, CCW1 ccw)
+{
+	struct cp_unit_io io = {
+		.device = sch->devno, .command = ccw.cmd_code, .chained = sch->last_cmd_valid,
+	};
+	struct cp_port *port = zvmlab_cp ? &zvmlab_cp->port : NULL;
+	const enum cp_unit_way way =
+		port ? port->calls->unit_way(port, io.device, io.command) : CP_UNIT_REJECT;
+	uint32_t left, part;
+	int ret;
+
+	if (way == CP_UNIT_REJECT)
+		return -ENOSYS;
+	/* The channel subsystem knows no data chaining. */
+	if (ccw.flags & CCW_FLAG_DC)
+		return -EINVAL;
+	left = way == CP_UNIT_NO_DATA ? 0 :
+	       MIN(ccw.count, port->calls->unit_length(port, io.device, io.command));
+	do {
+		part = MIN(left, CP_UNIT_DATA);
+		left -= part;
+		io.more = way == CP_UNIT_TAKES && left > 0;
+		ret = piece(sch, port, way, part, &io);
+		if (ret)
+			return ret;
+		io.again = true;
+	} while (io.status == CP_UNIT_ENDED && left > 0 &&
+		 (way == CP_UNIT_TAKES || io.length == part));
+	if (io.status == CP_UNIT_WAITS)
+		return wait_for_device(sch);
+	sch->curr_status.scsw.count = ccw_dstream_residual_count(&sch->cds);
+	if (io.status != CP_UNIT_ENDED)
+		return alert(sch, 0, &io);
+	if (way != CP_UNIT_NO_DATA && !(ccw.flags & CCW_FLAG_SLI) &&
+	    (sch->curr_status.scsw.count > 0 || io.left))
+		return alert(sch, SCSW_CSTAT_INCORR_LEN, &io);
+	return 0;
 }
 
 bool zvmlab_add_device(const char *type, uint16_t device, Error **errp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the devices of directory statements share: a subchannel, and how they are added. */
+/* What CP's devices share: a subchannel, their commands, and how they are added. */
 #ifndef ZVMLAB_CHANNEL_DEVICE_H
 #define ZVMLAB_CHANNEL_DEVICE_H
 
@@ -9,6 +9,8 @@
 
 /* The subchannel of a device that is realized, without what its commands do; NULL: @errp. */
 SubchDev *zvmlab_subchannel(CcwDevice *ccw, Error **errp);
+/* A command that the channel subsystem does not know itself, carried out by CP; a ccw_cb. */
+int zvmlab_command(SubchDev *sch, CCW1 ccw);
 /* As if -device had named it; QEMU makes these when the machine has its channel subsystem. */
 bool zvmlab_add_device(const char *type, uint16_t device, Error **errp);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Virtual disks as the channel subsystem sees them: a 9336, which says what it is.  The guest reads
- * and writes their blocks by DIAGNOSE X'250'; each command of a channel program is rejected.
+ * Virtual disks as the channel subsystem sees them: a 9336.  channel_device.c has its commands; the
+ * guest can read and write its blocks by DIAGNOSE X'250' as well.
  *
  * An MDISK statement of the guest's directory entry is all it takes.
  */
@@ -20,12 +20,6 @@ OBJECT_DECLARE_SIMPLE_TYPE(Disk, DISK)
 struct Disk {
 	CcwDevice parent_obj;
 };
-
-/* NOP, SENSE and SENSE ID are the channel subsystem's. */
-static int command(SubchDev *sch, CCW1 ccw)
-{
-	return -ENOSYS;
-}
 
 static bool has_statement(uint16_t device)
 {
@@ -54,7 +48,6 @@ static void realize(DeviceState *dev, Error **errp)
 	/* The IBM 9336 and its control unit, as Linux' dasd_fba knows them. */
 	sch->id.cu_type = 0x6310;
 	sch->id.dev_type = 0x9336;
-	sch->ccw_cb = command;
 	CCW_DEVICE_GET_CLASS(ccw)->realize(ccw, errp);
 }
 

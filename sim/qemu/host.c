@@ -242,4 +242,5 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;
 	host->machine = host_machine;
+	host->console = zvmlab_console_show;
 }

@@ -61,6 +61,9 @@ bool zvmlab_add_units(const ZvmlabCp *s, Error **errp);
 /* Likewise of the MDISK statements. */
 bool zvmlab_add_disks(const ZvmlabCp *s, Error **errp);
 
+/* Its host's: what the guest's 3215 shows (console.c). */
+void zvmlab_console_show(void *opaque, const char *text, size_t len);
+
 /* The property by which the machine stops at each event. */
 void zvmlab_add_lockstep(ObjectClass *oc);
 /* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Virtual unit record devices as the channel subsystem sees them: data between guest storage and
- * CP, which knows what a command does (cp_unit()).
+ * Virtual unit record devices as the channel subsystem sees them; channel_device.c has their
+ * commands.
  *
  * A SPOOL statement of the guest's directory entry is all it takes: the device is added to those
  * that QEMU's options name.
@@ -21,52 +21,6 @@ OBJECT_DECLARE_SIMPLE_TYPE(UnitRecord, UNIT_RECORD)
 struct UnitRecord {
 	CcwDevice parent_obj;
 };
-
-/* The command ends with this status, for which the subchannel has no number. */
-static int alert(SubchDev *sch, const struct cp_unit_io *io)
-{
-	SCHIB *schib = &sch->curr_status;
-
-	schib->scsw.dstat = io->status;
-	if (io->status & CP_UNIT_CHECK) {
-		memset(sch->sense_data, 0, sizeof(sch->sense_data));
-		sch->sense_data[0] = io->sense;
-	}
-	schib->scsw.cpa = sch->channel_prog + 8;
-	schib->scsw.ctrl &= ~(SCSW_ACTL_START_PEND | SCSW_CTRL_MASK_STCTL);
-	schib->scsw.ctrl |= SCSW_STCTL_PRIMARY | SCSW_STCTL_SECONDARY | SCSW_STCTL_ALERT |
-			    SCSW_STCTL_STATUS_PEND;
-	return -EIO;
-}
-
-/* A device specific command; NOP, SENSE and SENSE ID are the channel subsystem's. */
-static int command(SubchDev *sch, CCW1 ccw)
-{
-	struct cp_unit_io io = { .device = sch->devno, .command = ccw.cmd_code };
-	struct cp_port *port = zvmlab_cp ? &zvmlab_cp->port : NULL;
-	const enum cp_unit_way way =
-		port ? port->calls->unit_way(port, io.device, io.command) : CP_UNIT_REJECT;
-	int ret;
-
-	if (way == CP_UNIT_REJECT)
-		return -ENOSYS;
-	if (way != CP_UNIT_NO_DATA && ccw.count == 0)
-		return -EINVAL;
-	if (way == CP_UNIT_TAKES) {
-		io.length = MIN(ccw.count, port->calls->unit_length(port, io.device));
-		ret = ccw_dstream_read_buf(&sch->cds, io.data, io.length);
-		if (ret)
-			return ret;
-	}
-	port->calls->unit(port, &io);
-	if (way == CP_UNIT_GIVES && io.length > 0) {
-		ret = ccw_dstream_write_buf(&sch->cds, io.data, MIN(ccw.count, io.length));
-		if (ret)
-			return ret;
-	}
-	sch->curr_status.scsw.count = ccw_dstream_residual_count(&sch->cds);
-	return io.status == CP_UNIT_ENDED ? 0 : alert(sch, &io);
-}
 
 static uint16_t control_unit(uint8_t kind)
 {
@@ -100,7 +54,6 @@ static void realize(DeviceState *dev, Error **errp)
 	if (!sch)
 		return;
 	sch->id.cu_type = control_unit(unit->kind);
-	sch->ccw_cb = command;
 	CCW_DEVICE_GET_CLASS(ccw)->realize(ccw, errp);
 }
 

@@ -50,6 +50,7 @@
 #define CLASS_DATA void
 #define DEVICES_BEGIN_STREAM true
 #define DELETION_SAYS_WHY 0
+#define CharFrontend CharBackend
 #define unmap_lowcore(env, lowcore) cpu_unmap_lowcore(lowcore)
 #define queue_tb_flush(cpu) tb_flush(cpu)
 #define tb_flush__exclusive_or_serial() tb_flush(current_cpu)
