@@ -47,6 +47,7 @@ def test_every_key(tmp_path: Path) -> None:
         class = "BG"
         directory = ["IUCV ALLOW", "OPTION MAXCONN 100"]
         console = "0010"
+        conmode = "3215"
         seed = 7
         modules = ["netiucv", "./mods/own.ko"]
         driver = "zvmlab"
@@ -65,6 +66,7 @@ def test_every_key(tmp_path: Path) -> None:
         "class": "BG",
         "directory": "IUCV ALLOW;OPTION MAXCONN 100",
         "console": "0010",
+        "conmode": "3215",
         "seed": "7",
     }
     assert (user.kernel, user.cpus, user.storage) == ("sid", 4, "0.64M 128M.64M")

@@ -15,12 +15,14 @@ from zvmlab.guest.terminal import Session, Typing
 class Ends:
     """What reaches the guest, CP and the screen."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines: bool = False) -> None:
         self.guest = b""
         self.commands: list[str] = []
         self.screen = b""
         self.restored = 0
-        self.typing = Typing(self._guest, self.commands.append, self._echo, self._restore)
+        self.typing = Typing(
+            self._guest, self.commands.append, self._echo, self._restore, lines=lines
+        )
 
     def _guest(self, data: bytes) -> None:
         self.guest += data
@@ -65,6 +67,29 @@ def test_typing(typed: bytes, guest: bytes, commands: list[str]) -> None:
         single.typing.feed(bytes([key]))
     for ends in (whole, single):
         assert (ends.guest, ends.commands) == (guest, commands)
+
+
+@pytest.mark.parametrize(
+    ("typed", "guest", "commands", "screen"),
+    [
+        (b"ls\r", b"ls\n", [], b"ls" + b"\b \b" * 2),
+        (b"ls\n\r", b"ls\n\n", [], b"ls" + b"\b \b" * 2),
+        # CP sees what is for it.
+        (b"#cp q time\r", b"#cp q time\n", [], b"#cp q time" + b"\b \b" * 10),
+        (b"lx\x7fs\r", b"ls\n", [], b"lx\b \bs" + b"\b \b" * 2),
+        (b"\x7f\x15a\x15b\r", b"b\n", [], b"a\b \bb\b \b"),
+        (b"slee\x03\x04", b"slee\x03\x04", [], b"slee" + b"\b \b" * 4),
+        (b"ab\x1dq time\r\r", b"", ["q time"], b"ab\r\n#cp> q time\r\n#cp> \r\n"),
+        (b"\t\x1b[A\r", b"[A\n", [], b"[A" + b"\b \b" * 2),
+    ],
+)
+def test_the_keyboard_of_a_3215(
+    typed: bytes, guest: bytes, commands: list[str], screen: bytes
+) -> None:
+    """A line goes to the guest when it ends, and what was shown of it is taken back."""
+    ends = Ends(lines=True)
+    ends.typing.feed(typed)
+    assert (ends.guest, ends.commands, ends.screen) == (guest, commands, screen)
 
 
 def test_a_taken_back_prefix_leaves_no_echo() -> None:

@@ -578,7 +578,9 @@ def run_shell(arguments: argparse.Namespace) -> int:
         guest.start()
         console = open_things.enter_context(_connect_console(guest))
         open_things.enter_context(raw_terminal(sys.stdin.fileno()))
-        session = Session(console, lambda text: harmless(guest.cp(text).response))
+        session = Session(
+            console, lambda text: harmless(guest.cp(text).response), lines=config.has_3215
+        )
         # The terminal shows the guest booting meanwhile.
         setting_up = pool.submit(_set_up, guest)
 

@@ -29,7 +29,7 @@ _USUAL_STORAGE = "0.128M"
 _LARGE_KERNEL_STORAGE = "0.144M 152M.104M"
 DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
 TRACE_DATA = ("short", "full")
-CP_OPTIONS = ("userid", "class", "level", "machine", "directory", "console", "seed")
+CP_OPTIONS = ("userid", "class", "level", "machine", "directory", "console", "conmode", "seed")
 """Of the CP's configuration, what has no option of its own."""
 # z/VM storage above this is possible, a host's memory behind it hardly.
 MAX_STORAGE = 1 << 40
@@ -52,6 +52,8 @@ TRANSLATIONS = 128
 DETERMINISTIC = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
+# CP tells the kernel what it has, by QUERY TERMINAL.
+_CONSOLE_3215 = "console=ttyS0"
 
 
 def storage_end(storage: str) -> int:
@@ -151,7 +153,8 @@ class GuestConfig(_Fields):
     """Everything that makes one guest differ from another.
 
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
-    (userid, class, level, machine, directory, console, seed).  The *storage* ``default`` is
+    (userid, class, level, machine, directory, console, conmode, seed); with conmode 3215 the
+    guest's console in QEMU is a 3215 of CP's, and not QEMU's own.  The *storage* ``default`` is
     0.128M, or what a larger kernel needs to start.  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
     image (the command and ``mark.zvmlab`` also take folders, with a "/", and build them).  *driver* says which monreader the image has: the kernel's own
@@ -226,6 +229,10 @@ class GuestConfig(_Fields):
                     f"unknown CP option: {key} (possible: {', '.join(CP_OPTIONS)})"
                     f"{did_you_mean(key, CP_OPTIONS)}"
                 )
+        if self.has_3215 and self.backend != QEMU:
+            raise UsageError(
+                f"the CP option conmode is for {QEMU}; in {self.backend} the console is always a 3215"
+            )
         if self.driver not in (UPSTREAM_DRIVER, OUR_DRIVER) and not Path(self.driver).is_file():
             raise UsageError(f"no such driver: {self.driver} (upstream, zvmlab, or a .ko file)")
         if self.trace_data not in TRACE_DATA:
@@ -238,6 +245,16 @@ class GuestConfig(_Fields):
                 f" at most {MAX_STORAGE // MIB} MiB are possible"
             )
         self.fault_rules()
+
+    @property
+    def has_3215(self) -> bool:
+        """The guest's console is a 3215 of CP's."""
+        return self.cp.get("conmode") == "3215"
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Somebody may type at the console, by its socket."""
+        return self.interactive or self.has_3215
 
     @property
     def counts(self) -> bool:
@@ -270,7 +287,7 @@ class GuestConfig(_Fields):
         # Under z/VM the kernel prepares for 64 CPUs; more than there are cannot come here.
         words = [
             *_KERNEL_PARAMETERS,
-            _CONSOLE[self.backend],
+            _CONSOLE_3215 if self.has_3215 else _CONSOLE[self.backend],
             f"possible_cpus={self.cpus}",
             f"loglevel={level}",
         ]
@@ -345,6 +362,8 @@ def emulator_arguments(
     With *restored* it expects to be restored, and loads nothing.
     """
     cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
+    # The device of the console sets it.
+    cp.pop("conmode", None)
     if channels.trace is not None:
         cp |= {"trace": str(channels.trace), "trace-limit": str(config.trace_limit)}
     storage = f"{config.emulated_storage() // MIB}M"
@@ -374,7 +393,8 @@ def emulator_arguments(
         *("-m", storage),
         *("-object", f"zvmlab-cp,{_option(cp)}"),
         *("-chardev", f"{backend},{_option(console)}"),
-        *("-device", "sclpconsole,chardev=console"),
+        # The 3215 comes before all other channel devices, for CP tells the guest its place.
+        *("-device", f"{'zvmlab-3215' if config.has_3215 else 'sclpconsole'},chardev=console"),
         *("-device", "zvmlab-cpi"),
         *(word for at, text in enumerate(config.devices) for word in _device_arguments(at, text)),
         *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),

@@ -169,7 +169,9 @@ class Guest:
                 control=self._run_dir.socket("control"),
                 qmp=self._run_dir.socket("qmp"),
                 console_log=self.logs / "console.log",
-                console_socket=self._run_dir.socket("console") if self.config.interactive else None,
+                console_socket=self._run_dir.socket("console")
+                if self.config.has_keyboard
+                else None,
                 trace=self.logs / "trace.jsonl" if self.config.trace else None,
             )
             self.console = Console(

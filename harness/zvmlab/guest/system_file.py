@@ -95,6 +95,7 @@ _USER_KEYS: dict[str, _Read] = {
     "class": _text,
     "directory": _texts,
     "console": _text,
+    "conmode": _text,
     "seed": _number,
     "modules": _texts,
     "driver": _text,
@@ -305,7 +306,7 @@ class _Reader:
         values = self._values(f"users.{given}", table, _USER_KEYS)
         self._check_user(given, values)
         cp = {"userid": userid}
-        for key in ("class", "console", "seed"):
+        for key in ("class", "console", "conmode", "seed"):
             if key in values:
                 cp[key] = str(values[key])
         if "directory" in values:

@@ -3,7 +3,8 @@
 
 What is typed goes to the guest.  A line that begins with ``#cp`` goes to CP, as
 on a real virtual console; ``#cp`` alone and Ctrl-] give a prompt whose lines all
-go to CP until an empty one.
+go to CP until an empty one.  On a 3215 a line is edited here before it is sent, and
+CP itself knows those that begin with ``#cp``.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ class Typing:
         command: Callable[[str], None],
         echo: Callable[[bytes], None],
         restore: Callable[[], None],
+        lines: bool = False,
     ) -> None:
         self._guest = guest
         self._restore = restore
         self._command = command
         self._echo = echo
+        self._lines = lines
         self._mode = _Mode.GUEST
         self._line_start = True
         self._report = b""
@@ -67,7 +70,9 @@ class Typing:
     def feed(self, data: bytes) -> None:
         """Take what was typed."""
         for key in data:
-            if self._mode is _Mode.GUEST:
+            if self._mode is _Mode.GUEST and self._lines:
+                self._keyboard(key)
+            elif self._mode is _Mode.GUEST:
                 self._to_guest(key)
             elif self._mode is _Mode.PREFIX:
                 self._prefix(key)
@@ -84,6 +89,29 @@ class Typing:
         else:
             self._line_start = self._at_line_start(key)
             self._guest(bytes([key]))
+
+    def _keyboard(self, key: int) -> None:
+        """That of a 3215: a line is sent as a whole, and printed there."""
+        if key == ESCAPE:
+            self._held.clear()
+            self._echo(b"\r\n")
+            self._prompt()
+        elif key in _ENTER or key in _CANCEL:
+            self._echo(b"\b \b" * len(self._held))
+            line = bytes([*self._held, key if key in _CANCEL else _ENTER[-1]])
+            self._held.clear()
+            self._guest(line)
+        elif not self._erase(key) and key >= 0x20:
+            self._hold(key)
+
+    def _erase(self, key: int) -> bool:
+        """Take back one character, or all, if it is the key for that."""
+        if key not in _ERASE and key not in _KILL:
+            return False
+        count = len(self._held) if key in _KILL else min(1, len(self._held))
+        del self._held[len(self._held) - count :]
+        self._echo(b"\b \b" * count)
+        return True
 
     def _at_line_start(self, key: int) -> bool:
         """Is the line still empty?  A terminal's report of its cursor puts nothing into it."""
@@ -138,13 +166,8 @@ class Typing:
     def _edit(self, key: int) -> None:
         if key in _ENTER:
             self._finish()
-        elif key in _ERASE:
-            if self._held:
-                self._held.pop()
-                self._echo(b"\b \b")
-        elif key in _KILL:
-            self._echo(b"\b \b" * len(self._held))
-            self._held.clear()
+        elif self._erase(key):
+            pass
         elif key in _CANCEL or key == ESCAPE:
             self._held.clear()
             self._echo(b"\r\n")
@@ -184,6 +207,10 @@ def raw_terminal(fd: int) -> Iterator[None]:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)
 
 
+def _no_echo(_: bytes) -> None:
+    """Nobody sees what is typed before the console prints it."""
+
+
 class Session:
     """Joins standard input and output, the console's socket and CP until told to end."""
 
@@ -193,6 +220,7 @@ class Session:
         cp: Callable[[str], str],
         stdin: int = 0,
         stdout: int = 1,
+        lines: bool = False,
     ) -> None:
         self._console = console
         self._cp = cp
@@ -203,7 +231,10 @@ class Session:
         self._unsent = b""
         self._announced = ""
         self._line = b""
-        self._typing = Typing(self._send, self._run, self._show, lambda: self._show(self._line))
+        echo = self._show if not lines or os.isatty(stdin) else _no_echo
+        self._typing = Typing(
+            self._send, self._run, echo, lambda: self._show(self._line), lines=lines
+        )
 
     def _show(self, data: bytes) -> None:
         while data:
