@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""con3215: the kernel's console and terminal on a 3215, which guests in Hercules have."""
+"""con3215: the kernel's console and terminal on a 3215, Hercules' or that of CP in QEMU."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from keyboard import type_keys
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.worker import Pending, Worker
-from zvmlab.guest.config import HERCULES
+from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
 
 TERMINAL = "/dev/ttyS0"
@@ -19,10 +20,12 @@ DEVICE = "/sys/bus/ccw/drivers/3215/0.0.0009"
 pytestmark = pytest.mark.representative
 
 
-@pytest.fixture(autouse=True)
-def _hercules_only(zvmlab_backend: str) -> None:
-    if zvmlab_backend != HERCULES:
-        pytest.skip("QEMU has no 3215")
+@pytest.fixture
+def guest_config(guest_config: GuestConfig, zvmlab_backend: str) -> GuestConfig:
+    """In Hercules every guest has a 3215."""
+    if zvmlab_backend == HERCULES:
+        return guest_config
+    return guest_config._replace(cp={**guest_config.cp, "conmode": "3215"})
 
 
 class Terminal:
@@ -39,8 +42,11 @@ class Terminal:
         return batch.start(timeout=LIMIT)
 
     def type(self, line: str) -> None:
-        """Type a line at Hercules' panel, which gives the console what is behind a slash."""
-        self.guest.emulator.command(f"/{line}")
+        """Type a line; at Hercules' panel, which gives the console what is behind a slash."""
+        if self.guest.config.backend == HERCULES:
+            self.guest.emulator.command(f"/{line}")
+        else:
+            type_keys(self.guest, f"{line}\n".encode())
 
     def log(self) -> str:
         return self.guest.channels.console_log.read_text(encoding="utf-8", errors="replace")

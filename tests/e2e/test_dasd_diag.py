@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, THIRD, attribute, await_disk
+from vdisk_lab import found_line, opened, page_of, set_attribute, text_of
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
@@ -26,13 +26,6 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
 
-DIRECTORY = (
-    "IUCV ALLOW;IUCV ANY;IUCV *MSG;MDISK 0200 FB-512 V-DISK 16384 MW;MDISK 0201 FB-512 V-DISK 64 R;"
-    "MDISK 0202 FB-512 V-DISK 64 W"
-)
-DISKS = {0x200: 16384, 0x201: 64, 0x202: 64}
-MAIN, READ_ONLY, THIRD = DISKS
-MODULES = ("dasd_mod", "dasd_fba_mod", "dasd_diag_mod")
 pytestmark = [
     pytest.mark.not_debug("it has no dasd_diag", coverage=True),
     pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=MODULES),
@@ -43,40 +36,6 @@ pytestmark = [
 def _qemu_only(zvmlab_backend: str) -> None:
     if zvmlab_backend == HERCULES:
         pytest.skip("the disks of Hercules are its own, and CP has no part in them")
-
-
-def _device(number: int) -> str:
-    return f"/sys/bus/ccw/devices/0.0.{number:04x}"
-
-
-def set_attribute(guest: Guest, number: int, name: str, value: str) -> int:
-    """errno of a write to an attribute of the device."""
-    try:
-        guest.agent.write_file(f"{_device(number)}/{name}", value.encode() + b"\n")
-    except OSError as error:
-        return error.errno or errno.EIO
-    return 0
-
-
-def attribute(guest: Guest, number: int, name: str) -> str:
-    return guest.agent.read_file(f"{_device(number)}/{name}").decode().strip()
-
-
-def text_of(guest: Guest, path: str) -> str:
-    """A file's text; "" if there is none (yet)."""
-    try:
-        return guest.agent.read_file(path).decode().strip()
-    except OSError:
-        return ""
-
-
-def await_disk(guest: Guest, name: str) -> str:
-    """The kernel looks at a new disk after the write that has set it online; its node."""
-    wait_until(
-        lambda: text_of(guest, f"/sys/class/block/{name}/size") not in ("", "0"),
-        f"{name} with its size",
-    )
-    return f"/dev/{name}"
 
 
 def online(guest: Guest, number: int = MAIN, name: str = "dasda") -> str:
@@ -92,26 +51,6 @@ def lab(guest: Guest) -> Guest:
     for module in ("dasd_diag_mod", "dasd_fba_mod"):
         guest.agent.modprobe(module).check()
     return guest
-
-
-def found_line(guest: Guest, since: int) -> str:
-    """The driver's line about the disk that it has found, without a module's name in front."""
-    lines = [line.text for line in guest.agent.dmesg(since) if "New DASD with" in line.text]
-    assert len(lines) == 1, lines
-    return lines[0][lines[0].index("0.0.") :]
-
-
-@contextmanager
-def opened(guest: Guest, node: str, flags: int = os.O_RDWR | os.O_SYNC) -> Iterator[int]:
-    fd = guest.agent.open(node, flags).check()
-    try:
-        yield fd
-    finally:
-        guest.agent.close(fd).check()
-
-
-def page_of(seed: int, size: int = 4096) -> bytes:
-    return random.Random(seed).randbytes(size)
 
 
 def cms_label(block_size: int, blocks: int) -> bytes:

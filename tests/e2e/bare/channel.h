@@ -32,7 +32,7 @@ struct orb {
 } __attribute__((aligned(4)));
 _Static_assert(sizeof(struct orb) == 32, "eight words");
 
-enum { ORB_SUSPEND = 0x0800, ORB_FORMAT_1 = 0x0080 };
+enum { ORB_SUSPEND = 0x0800, ORB_FORMAT_1 = 0x0080, ORB_64_BITS = 0x0002 };
 
 struct ccw {
 	uint8_t command, flags;
@@ -65,6 +65,7 @@ enum { CHANNEL_END = 0x08, DEVICE_END = 0x04, PROGRAM_CHECK = 0x20 };
 	}
 
 CHANNEL_INSTRUCTION(csch, "0xb2300000")
+CHANNEL_INSTRUCTION(hsch, "0xb2310000")
 CHANNEL_INSTRUCTION(msch, "0xb2320000")
 CHANNEL_INSTRUCTION(ssch, "0xb2330000")
 CHANNEL_INSTRUCTION(stsch, "0xb2340000")

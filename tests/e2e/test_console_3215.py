@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The console of a z/VM guest: a 3215 that CP has, with CP's own lines, and a terminal of Linux."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from keyboard import type_keys
+from waiting import LIMIT, wait_until
+from zvmlab.agent.calls import Both
+from zvmlab.agent.worker import Worker
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+
+TERMINAL = "/dev/ttyS0"
+DEVICE = "/sys/bus/ccw/drivers/3215/0.0.0009"
+# Linux' include/uapi/asm-generic/ioctls.h and termbits-common.h.
+TCSBRK, TCXONC, TCFLSH, TIOCOUTQ = 0x5409, 0x540A, 0x540B, 0x5411
+TCOOFF, TCOON, TCOFLUSH = 0, 1, 1
+pytestmark = pytest.mark.zvmlab(cp={"conmode": "3215"}, busybox=True)
+
+
+@pytest.fixture(autouse=True)
+def _qemu_only(zvmlab_backend: str) -> None:
+    if zvmlab_backend != "qemu":
+        pytest.skip("the 3215 in Hercules is not CP's; test_con3215.py has it")
+
+
+def log(guest: Guest) -> str:
+    """What the console has shown so far."""
+    return guest.channels.console_log.read_text(encoding="latin-1")
+
+
+def await_text(guest: Guest, text: str) -> None:
+    wait_until(lambda: text in log(guest), text, lambda: log(guest)[-2000:])
+
+
+@pytest.fixture
+def quiet(guest: Guest) -> Guest:
+    """Nothing of the kernel's log comes between what programs write."""
+    guest.agent.write_file("/proc/sys/kernel/printk", b"1")
+    return guest
+
+
+@pytest.fixture
+def worker(quiet: Guest) -> Worker:
+    return quiet.agent.worker("terminal")
+
+
+@pytest.fixture
+def terminal(worker: Worker) -> Iterator[int]:
+    """The terminal as a program has it open."""
+    fd = worker.open(TERMINAL, os.O_RDWR | os.O_NOCTTY).check()
+    yield fd
+    worker.close(fd).check()
+
+
+def read_line(worker: Worker, fd: int) -> bytes:
+    """What read() gives, as soon as there is a line."""
+    batch = worker.batch()
+    batch.read(fd, 4096)
+    (result,) = batch.run(LIMIT)
+    return result.data[: result.check()]
+
+
+def shell(guest: Guest, script: str) -> str:
+    """What a script of the guest's shell writes."""
+    return (
+        guest.agent.run(["/bin/busybox", "sh", "-c", script], timeout=LIMIT).check().stdout.decode()
+    )
+
+
+@pytest.mark.requirement("O4")
+def test_linux_finds_it_by_what_cp_says(guest: Guest) -> None:
+    """QUERY CONSOLE and QUERY TERMINAL: no parameter of the kernel's names the 3215."""
+    assert b"conmode" not in guest.agent.read_file("/proc/cmdline")
+    assert guest.agent.read_file(f"{DEVICE}/cutype") == b"3215/00\n"
+    assert guest.agent.read_file("/proc/consoles").split()[0] == b"ttyS0"
+    assert "CONMODE 3215" in guest.cp("QUERY TERMINAL").response
+    # Linux has set it: con3215 ends its lines itself.
+    assert "AUTOCR OFF" in guest.cp("QUERY TERMINAL").response
+
+
+@pytest.mark.requirement("O5")
+def test_a_hundred_thousand_lines(quiet: Guest) -> None:
+    """All of them, byte for byte, with tabs as blanks."""
+    script = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); echo "line $i|\t|"; done'
+    shell(quiet, f"({script}) > {TERMINAL}")
+    await_text(quiet, "line 100000|")
+
+    def line(number: int) -> str:
+        text = f"line {number}|"
+        return text + " " * (8 - len(text) % 8) + "|\n"
+
+    expected = "".join(map(line, range(1, 100001)))
+    wait_until(lambda: expected in log(quiet), "all lines", lambda: log(quiet)[-500:])
+
+
+@pytest.mark.requirement("O6")
+def test_cp_answers_at_the_console(quiet: Guest) -> None:
+    """#CP is CP's, whoever reads the terminal; the answer is not the guest's to read."""
+    type_keys(quiet, b"#cp query time\n#CP Q USERID#INDICATE USER *\n#cp nonsense\n")
+    await_text(quiet, "HCPCMD001E Unknown CP command: NONSENSE\n")
+    assert re.search(r"#cp query time\nTIME IS \d\d:\d\d:\d\d UTC .*\nCONNECT= ", log(quiet))
+    assert "#CP Q USERID#INDICATE USER *\nLINUX001 AT ZVMLAB\nUSERID=LINUX001 " in log(quiet)
+
+
+@pytest.mark.requirement("O6")
+def test_messages_of_others_appear(quiet: Guest) -> None:
+    for command, line in (
+        ("MSG LINUX001 good morning", r"\d\d:\d\d:\d\d  \* MSG FROM OPERATOR: good morning\n"),
+        ("WARNING LINUX001 soon down", r"\d\d:\d\d:\d\d  \* WNG FROM OPERATOR: soon down\n"),
+    ):
+        assert quiet.cp(command).rc == 0
+        wait_until(lambda: re.search(line, log(quiet)) is not None, line)
+
+
+@pytest.mark.requirement("O6")
+def test_linesize_breaks_lines(worker: Worker, terminal: int, quiet: Guest) -> None:
+    assert quiet.cp("TERMINAL LINESIZE 70").rc == 0
+    worker.write(terminal, b"x" * 150 + b"\n").check()
+    await_text(quiet, "x" * 70 + "\n" + "x" * 70 + "\n" + "x" * 10 + "\n")
+    quiet.cp("TERMINAL LINESIZE OFF")
+
+
+@pytest.mark.requirement("O7")
+def test_the_interrupt_key(quiet: Guest) -> None:
+    """Ctrl-C interrupts the program whose terminal it is."""
+    program = "trap 'echo interrupted; exit 3' INT; echo ready; read line"
+    session = f'exec /bin/busybox setsid -c /bin/busybox sh -c "{program}"'
+    run = quiet.agent.spawn(["/bin/busybox", "sh", "-c", f"{session} <{TERMINAL} >{TERMINAL}"])
+    await_text(quiet, "ready")
+    type_keys(quiet, b"\x03")
+    await_text(quiet, "interrupted")
+    run.wait(LIMIT)
+
+
+@pytest.mark.requirement("O7")
+@pytest.mark.usefixtures("terminal")
+def test_magic_sysrq(quiet: Guest) -> None:
+    """A line of ^- and a key is one for the kernel."""
+    since = quiet.agent.log_position()
+    type_keys(quiet, b"^-h\n")
+    wait_until(
+        lambda: any("sysrq: HELP" in line.text for line in quiet.agent.dmesg(since)), "its help"
+    )
+
+
+@pytest.mark.requirement("O7")
+def test_input_that_nobody_reads(worker: Worker, terminal: int, quiet: Guest) -> None:
+    """The terminal holds back what has no room, and CP the keys behind it; nothing is lost."""
+    lines = [f"{number:3} " + "y" * 150 for number in range(60)]
+    text = "".join(f"{line}\n" for line in lines).encode()
+    found = b""
+    with ThreadPoolExecutor(1) as pool:
+        typing = pool.submit(type_keys, quiet, text)
+        await_text(quiet, lines[30])
+        while len(found) < len(text):
+            found += read_line(worker, terminal)
+        typing.result(LIMIT)
+    assert found == text
+
+
+@pytest.mark.requirement("O8")
+def test_output_that_is_stopped(worker: Worker, terminal: int, quiet: Guest) -> None:
+    """tcflow() holds output back, tcdrain() waits for it, tcflush() hurries it."""
+    worker.ioctl(terminal, TCXONC, TCOOFF).check()
+    batch = worker.batch()
+    batch.write(terminal, b"behind the stop\n")
+    pending = batch.start(timeout=LIMIT)
+    assert "behind the stop" not in log(quiet)
+    control = quiet.agent.worker("control")
+    fd = control.open(TERMINAL, os.O_RDWR | os.O_NOCTTY).check()
+    control.ioctl(fd, TCXONC, TCOON).check()
+    pending.result()
+    worker.ioctl(terminal, TCSBRK, 1).check()
+    await_text(quiet, "behind the stop\n")
+    worker.ioctl(terminal, TCFLSH, TCOFLUSH).check()
+    control.close(fd).check()
+
+
+@pytest.mark.requirement("O8")
+def test_output_that_is_not_dropped(quiet: Guest) -> None:
+    """con_drop off: the kernel waits for the console, which has all of its lines."""
+    switch = "/sys/bus/ccw/drivers/3215/con_drop"
+    if quiet.agent.open(switch).errno:
+        pytest.skip("con3215 before 6.2 always waits, and has no con_drop")
+    assert quiet.agent.read_file(switch) == b"1\n"
+    quiet.agent.write_file(switch, b"0\n")
+    assert quiet.agent.read_file(switch) == b"0\n"
+    quiet.agent.write_file("/proc/sys/kernel/printk_devkmsg", b"on\n")
+    quiet.agent.write_file("/proc/sys/kernel/printk", b"7")
+    shell(quiet, 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo "<5>kept $i."; done > /dev/kmsg')
+    await_text(quiet, "kept 2000.\n")
+    numbers = [int(number) for number in re.findall(r"kept (\d+)\.\n", log(quiet))]
+    assert numbers == list(range(1, 2001))
+
+
+@pytest.mark.requirement("O8")
+def test_it_goes_off_and_on_again(quiet: Guest, worker: Worker) -> None:
+    """The console's device cannot be taken away from the kernel that writes there."""
+    quiet.agent.write_file(f"{DEVICE}/online", b"0\n")
+    quiet.agent.write_file(f"{DEVICE}/online", b"1\n")
+    fd = worker.open(TERMINAL, os.O_RDWR | os.O_NOCTTY).check()
+    worker.write(fd, b"on again\n").check()
+    await_text(quiet, "on again\n")
+    worker.close(fd).check()
+
+
+@pytest.mark.requirement("O9")
+def test_what_was_typed_before_it_was_put_back(guest: Guest) -> None:
+    """A line that the guest has not read yet is there after it has been put back, and read once."""
+    guest.agent.write_file("/proc/sys/kernel/printk", b"1")
+    fd = guest.agent.open(TERMINAL, os.O_RDWR | os.O_NOCTTY).check()
+    type_keys(guest, b"typed before\n")
+    await_text(guest, "typed before\n")
+    guest.mark()
+    for number in range(2):
+        assert guest.agent.read(fd, 4096).data == b"typed before\n"
+        guest.agent.write(fd, f"read {number}\n".encode()).check()
+        await_text(guest, f"read {number}\n")
+        guest.put_back()
+    guest.agent.close(fd).check()
+
+
+@pytest.mark.requirement("O9")
+def test_a_terminal_that_was_restored(guest_config: GuestConfig, zvmlab_dir: Path) -> None:
+    """The guest's whole life from a checkpoint on: it writes, reads, and shuts down."""
+    with Guest(guest_config, zvmlab_dir / "restored") as guest:
+        guest.boot()
+        type_keys(guest, b"#cp query userid\n")
+        await_text(guest, "LINUX001 AT ZVMLAB\n")
+        shell(guest, f"echo he''llo > {TERMINAL}")
+        await_text(guest, "hello\n")
+        guest.shut_down()
+
+
+def test_unread_bytes_are_counted(worker: Worker, terminal: int) -> None:
+    """TIOCOUTQ is what con3215 has not written yet."""
+    worker.ioctl(terminal, TCSBRK, 1).check()
+    counted = worker.ioctl(terminal, TIOCOUTQ, Both(bytes(4)))
+    counted.check()
+    assert counted.data == bytes(4)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Virtual disks of a guest as its kernel has them, whichever discipline reads and writes them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from waiting import wait_until
+from zvmlab.guest.guest import Guest
+
+DIRECTORY = (
+    "IUCV ALLOW;IUCV ANY;IUCV *MSG;MDISK 0200 FB-512 V-DISK 16384 MW;MDISK 0201 FB-512 V-DISK 64 R;"
+    "MDISK 0202 FB-512 V-DISK 64 W"
+)
+DISKS = {0x200: 16384, 0x201: 64, 0x202: 64}
+MAIN, READ_ONLY, THIRD = DISKS
+MODULES = ("dasd_mod", "dasd_fba_mod", "dasd_diag_mod")
+
+
+def _device(number: int) -> str:
+    return f"/sys/bus/ccw/devices/0.0.{number:04x}"
+
+
+def set_attribute(guest: Guest, number: int, name: str, value: str) -> int:
+    """errno of a write to an attribute of the device."""
+    try:
+        guest.agent.write_file(f"{_device(number)}/{name}", value.encode() + b"\n")
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0
+
+
+def attribute(guest: Guest, number: int, name: str) -> str:
+    return guest.agent.read_file(f"{_device(number)}/{name}").decode().strip()
+
+
+def text_of(guest: Guest, path: str) -> str:
+    """A file's text; "" if there is none (yet)."""
+    try:
+        return guest.agent.read_file(path).decode().strip()
+    except OSError:
+        return ""
+
+
+def await_disk(guest: Guest, name: str) -> str:
+    """The kernel looks at a new disk after the write that has set it online; its node."""
+    wait_until(
+        lambda: text_of(guest, f"/sys/class/block/{name}/size") not in ("", "0"),
+        f"{name} with its size",
+    )
+    return f"/dev/{name}"
+
+
+def found_line(guest: Guest, since: int) -> str:
+    """The driver's line about the disk that it has found, without a module's name in front."""
+    lines = [line.text for line in guest.agent.dmesg(since) if re.search("New .*DASD ", line.text)]
+    assert len(lines) == 1, lines
+    return lines[0][lines[0].index("0.0.") :]
+
+
+@contextmanager
+def opened(guest: Guest, node: str, flags: int = os.O_RDWR | os.O_SYNC) -> Iterator[int]:
+    fd = guest.agent.open(node, flags).check()
+    try:
+        yield fd
+    finally:
+        guest.agent.close(fd).check()
+
+
+def page_of(seed: int, size: int = 4096) -> bytes:
+    return random.Random(seed).randbytes(size)
