@@ -11,6 +11,7 @@ enum {
 	VRDC_LENGTH = 2,	/* 2: of the block, this field included */
 	VRDC_VIRTUAL_CLASS = 4,
 	VRDC_VIRTUAL_TYPE = 5,
+	VRDC_VIRTUAL_FLAGS = 7,	/* X'80': the disk is read-only (Linux' dasd.c) */
 	VRDC_REAL_CLASS = 8,
 	VRDC_REAL_TYPE = 9,
 	VRDC_SIZE = 12,		/* without the characteristics of a real device */
@@ -25,6 +26,7 @@ enum {
 #define TYPE_1403 0x41
 #define CLASS_FBA 0x01
 #define TYPE_9336 0x40
+#define READ_ONLY 0x80
 
 /* Fills in class and type.  Return: the condition code. */
 static uint8_t describe(const struct cp *cp, uint16_t device, uint8_t block[VRDC_SIZE])
@@ -36,7 +38,7 @@ static uint8_t describe(const struct cp *cp, uint16_t device, uint8_t block[VRDC
 	};
 	static const uint8_t disk[] = { CLASS_FBA, TYPE_9336 };
 	const uint8_t *kind = NULL;
-	bool real = false;
+	bool real = false, read_only = false;
 
 	for (unsigned int i = 0; i < cp->config.units; i++)
 		if (cp->config.unit[i].device == device)
@@ -46,12 +48,14 @@ static uint8_t describe(const struct cp *cp, uint16_t device, uint8_t block[VRDC
 			continue;
 		kind = disk;
 		real = true;
+		read_only = cp->config.disk[i].read_only;
 	}
 	if (!kind && device != cp->config.console)
 		return 3;
 	memset(block + VRDC_VIRTUAL_CLASS, 0, VRDC_SIZE - VRDC_VIRTUAL_CLASS);
 	block[VRDC_VIRTUAL_CLASS] = kind ? kind[0] : CLASS_TERMINAL;
 	block[VRDC_VIRTUAL_TYPE] = kind ? kind[1] : TYPE_3215;
+	block[VRDC_VIRTUAL_FLAGS] = read_only ? READ_ONLY : 0;
 	/* Others are virtual devices without a real one. */
 	if (!real)
 		return 2;
