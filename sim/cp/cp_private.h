@@ -43,6 +43,13 @@ struct cp_pages {
 	uint8_t *at;
 };
 
+/** The same of what machines share. */
+enum cp_system_timer_user {
+	CP_SYSTEM_TIMER_MONITOR,
+	CP_SYSTEM_TIMER_SHUTDOWN,	/**< SIGNAL SHUTDOWN WITHIN */
+	CP_SYSTEM_TIMERS
+};
+
 /** Pages from @first to @last of a segment that the guest has loaded. */
 struct cp_overlay {
 	uint64_t first, last;
@@ -85,6 +92,7 @@ struct cp_system {
 	const char *call;	/**< … and the name of the outermost, while there is one */
 	uint64_t order;		/**< number of the last record of all traces */
 	uint64_t random;	/**< generator state, for what is no machine's */
+	uint64_t timer_due[CP_SYSTEM_TIMERS];	/**< TOD, 0: none */
 	struct iucv *iucv;	/**< users, paths and messages */
 	struct dcss_table *dcss;
 	struct monitor *monitor;
@@ -214,12 +222,14 @@ static inline uint64_t cp_system_tod(struct cp *cp)
 	return system->recording ? system->record_clock : system->host.tod(system->host.opaque);
 }
 
+/** A line on the operator's console: observers of all machines see it, as none of them is his. */
+void cp_notify_operator(struct cp *cp, const char *line);
 /** The host's functions of these names, traced. */
 void cp_kick(struct cp *cp, unsigned int cpu);
 /** The host is told the earliest requested time. */
 void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod);
 /** The same for what machines share, in their time. */
-void cp_set_system_timer(struct cp *cp, uint64_t tod);
+void cp_set_system_timer(struct cp *cp, enum cp_system_timer_user user, uint64_t tod);
 
 /** The system's host's in_directory and start, traced; false without. */
 bool cp_in_directory(struct cp *cp, const char *userid);
@@ -339,6 +349,9 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 /** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */
 void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);
+/** SET MSG and SET WNG: does it take messages of that kind, which is MSG_PLAIN or MSG_WARNING? */
+void msg_set(struct cp *cp, enum msg_kind kind, bool on);
+bool msg_is_set(const struct cp *cp, enum msg_kind kind);
 
 /*
  * Devices of zvmlab/unit.h: index of one among those of its kind, or -1; what cp_unit_way() and

@@ -52,6 +52,21 @@ static bool is_of_user(enum cp_event_kind kind)
 	}
 }
 
+void cp_notify_operator(struct cp *cp, const char *line)
+{
+	const struct cp_event event = {
+		.kind = CP_EVENT_CONSOLE, .name = CP_OPERATOR_ID, .text = line,
+	};
+	const struct cp_system *system = cp->system;
+
+	if (cp_machine_of(system, CP_OPERATOR_ID)) {
+		cp_notify(cp, &event);
+		return;
+	}
+	for (unsigned int i = 0; i < system->machines; i++)
+		cp_notify(system->machine[i], &event);
+}
+
 void cp_notify(struct cp *cp, const struct cp_event *event)
 {
 	struct cp *of = NULL;

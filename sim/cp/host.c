@@ -11,31 +11,43 @@ void cp_kick(struct cp *cp, unsigned int cpu)
 	cp->host.kick(cp->host.opaque, cpu);
 }
 
-void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod)
+/* Right across the clock's wrap; 0 if there is none. */
+static uint64_t first_of(const uint64_t *due, unsigned int count)
 {
 	uint64_t first = 0;
 
+	for (unsigned int i = 0; i < count; i++)
+		if (due[i] != 0 && (first == 0 || (int64_t)(due[i] - first) < 0))
+			first = due[i];
+	return first;
+}
+
+void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod)
+{
+	uint64_t first;
+
 	assert(user < CP_TIMERS);
 	cp->timer_due[user] = tod;
-	/* Right across the clock's wrap. */
-	for (unsigned int i = 0; i < CP_TIMERS; i++)
-		if (cp->timer_due[i] != 0 &&
-		    (first == 0 || (int64_t)(cp->timer_due[i] - first) < 0))
-			first = cp->timer_due[i];
+	first = first_of(cp->timer_due, CP_TIMERS);
 	trace_timer(cp, first);
 	cp->host.set_timer(cp->host.opaque, first);
 }
 
-void cp_set_system_timer(struct cp *cp, uint64_t tod)
+void cp_set_system_timer(struct cp *cp, enum cp_system_timer_user user, uint64_t tod)
 {
-	const struct cp_system_host *host = &cp->system->host;
+	struct cp_system *system = cp->system;
+	const struct cp_system_host *host = &system->host;
+	uint64_t first;
 
+	assert(user < CP_SYSTEM_TIMERS);
+	system->timer_due[user] = tod;
+	first = first_of(system->timer_due, CP_SYSTEM_TIMERS);
 	if (!host->set_timer) {
-		cp_set_timer(cp, CP_TIMER_SYSTEM, tod);
+		cp_set_timer(cp, CP_TIMER_SYSTEM, first);
 		return;
 	}
-	trace_system_timer(cp, tod);
-	host->set_timer(host->opaque, tod);
+	trace_system_timer(cp, first);
+	host->set_timer(host->opaque, first);
 }
 
 /* The answers are inputs: a replay has them from the trace. */

@@ -524,6 +524,7 @@ static replay_give *const gives[INPUTS] = {
 	[INPUT_disk_hold] = disk_holds,
 	[INPUT_disk_complete] = disk_completes,
 	[INPUT_watchdog_timer] = timer,
+	[INPUT_shutdown_timer] = replay_timer,
 	[INPUT_watchdog_expire] = expire,
 	[INPUT_fault_arm] = arm,
 	[INPUT_fault_disarm] = disarm,

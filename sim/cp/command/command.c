@@ -58,11 +58,19 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 	state_tag(state, "CCMD");
 	state_u64(state, &cp->logon_tod);
 	state_bool(state, &command->run);
+	state_bool(state, &command->ends);
+	state_u64(state, &command->forced_at);
+	state_name(state, command->forced_by);
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
 		state_u16(state, &command->term[i]);
 	state_require(state, cpcmd_terminal_valid(command));
-	if (state->failed)
+	if (state->failed) {
 		cpcmd_terminal_init(cp, command);
+		command->ends = false;
+		command->forced_at = 0;
+	}
+	if (state->loading)
+		cpcmd_arm_force(cp);
 }
 
 static void cpcmd_state_system(struct cp *cp, struct state *state)
@@ -195,6 +203,9 @@ const struct cp_part cpcmd_part = {
 	.init = cpcmd_init,
 	.fini = cpcmd_fini,
 	.reset = cpcmd_reset,
+	.system_timer = cpcmd_force_timer,
+	.logon = cpcmd_logon,
+	.logoff = cpcmd_logged_off,
 	.state_system = cpcmd_state_system,
 	.state = cpcmd_state,
 };

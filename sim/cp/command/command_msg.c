@@ -36,7 +36,9 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 		return not_logged_on(cp, module, args->word);
 	if (rc == CPCMD_NOT_RECEIVING)
 		return cpcmd_message(cp, "MFS", CPCMD_NOT_RECEIVING, 'I',
-				     "%s not receiving; disconnected", args->word);
+				     "%s not receiving; %s", args->word,
+				     kind == MSG_WARNING ? "WNG off" :
+				     kind == MSG_SPECIAL ? "disconnected" : "MSG off");
 	assert(rc == 0);
 	return 0;
 }

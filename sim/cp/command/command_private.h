@@ -38,6 +38,9 @@ struct cpcmd {
 	bool truncated;			/**< a line found no room: no later one is stored */
 	bool run;			/**< SET RUN */
 	bool logged_off;		/**< by the command that runs: none follows */
+	bool ends;			/**< LOGOFF or FORCE: the emulator has been asked to end */
+	uint64_t forced_at;		/**< system TOD, by SIGNAL SHUTDOWN WITHIN; 0: not at all */
+	char forced_by[CP_NAME_LEN + 1];	/**< whoever has given that command */
 	uint16_t term[TERM_SETTINGS];
 };
 
@@ -123,6 +126,14 @@ bool cpcmd_has_device(const struct cp *cp, uint64_t number);
 cpcmd_function cpcmd_detach_cpu;
 /** PURGE of spool files. */
 cpcmd_function cpcmd_purge_files;
+
+/** SIGNAL SHUTDOWN WITHIN: the time has come, as for struct cp_part.system_timer. */
+bool cpcmd_force_timer(struct cp *cp);
+/** Ask for that time once more, after a state has been loaded. */
+void cpcmd_arm_force(struct cp *cp);
+/** The operator learns of a machine that logs on or off: as for struct cp_part. */
+void cpcmd_logon(struct cp *cp, const char *userid);
+void cpcmd_logged_off(struct cp *cp, const char *userid);
 
 /** Default terminal settings. */
 void cpcmd_terminal_init(const struct cp *cp, struct cpcmd *command);

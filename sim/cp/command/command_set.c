@@ -6,8 +6,8 @@
 
 static const char *const smsg_modes[] = { "OFF", "ON", "IUCV" };
 #define SMSG_MODES (sizeof(smsg_modes) / sizeof(smsg_modes[0]))
-/* RUN knows only OFF and ON. */
-#define RUN_MODES 2u
+/* RUN, MSG and WNG know only OFF and ON. */
+#define SWITCH_MODES 2u
 
 /* The last operand: index of one of the first @count modes; 0, or the message's number. */
 static int parse_mode(struct cpcmd_args *args, size_t count, unsigned int *mode)
@@ -43,11 +43,31 @@ int cpcmd_set_smsg(struct cpcmd_args *args)
 int cpcmd_set_run(struct cpcmd_args *args)
 {
 	unsigned int mode;
-	const int rc = parse_mode(args, RUN_MODES, &mode);
+	const int rc = parse_mode(args, SWITCH_MODES, &mode);
 
 	if (rc == 0)
 		args->cp->command->run = mode != 0;
 	return rc;
+}
+
+static int set_kind(struct cpcmd_args *args, enum msg_kind kind)
+{
+	unsigned int mode;
+	const int rc = parse_mode(args, SWITCH_MODES, &mode);
+
+	if (rc == 0)
+		msg_set(args->cp, kind, mode != 0);
+	return rc;
+}
+
+int cpcmd_set_msg(struct cpcmd_args *args)
+{
+	return set_kind(args, MSG_PLAIN);
+}
+
+int cpcmd_set_wng(struct cpcmd_args *args)
+{
+	return set_kind(args, MSG_WARNING);
 }
 
 int cpcmd_set(struct cpcmd_args *args)
@@ -70,7 +90,8 @@ int cpcmd_query_set(struct cpcmd_args *args)
 	if (rc != 0)
 		return rc;
 	/* What no SET of this CP changes is as it is for a user after LOGON. */
-	cpcmd_line(cp, "MSG ON , WNG ON , EMSG ON , ACNT OFF, RUN %s",
+	cpcmd_line(cp, "MSG %-3s, WNG %-3s, EMSG ON , ACNT OFF, RUN %s",
+		   smsg_modes[msg_is_set(cp, MSG_PLAIN)], smsg_modes[msg_is_set(cp, MSG_WARNING)],
 		   smsg_modes[cp->command->run]);
 	cpcmd_line(cp, "LINEDIT ON , TIMER OFF , ISAM OFF, ECMODE ON");
 	cpcmd_line(cp, "ASSIST OFF           , PAGEX OFF, AUTOPOLL OFF");

@@ -70,6 +70,12 @@ static int check_options(struct cpcmd_args *args)
 	return 0;
 }
 
+static int logoff_pending(struct cpcmd_args *args, const char *name)
+{
+	return cpcmd_message(args->cp, "AUT", CPCMD_LOGOFF_PENDING, 'E',
+			     "LOGOFF/FORCE pending for user %s", name);
+}
+
 /*
  * Of the users who are not logged on, the directory has those that a test described, and those of
  * whom the system's host can start a machine.
@@ -77,12 +83,16 @@ static int check_options(struct cpcmd_args *args)
 int cpcmd_xautolog(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
+	const struct cp *machine;
 	int rc = next_user(args, "AUT", name);
 
 	if (rc == 0)
 		rc = check_options(args);
 	if (rc != 0)
 		return rc;
+	machine = cp_machine_of(args->cp->system, name);
+	if (machine && machine->command->ends)
+		return logoff_pending(args, name);
 	if (parts_logged_on(args->cp, name))
 		return cpcmd_message(args->cp, "AUT", CPCMD_LOGGED_ON, 'E', "%s already logged on",
 				     name);
@@ -92,8 +102,7 @@ int cpcmd_xautolog(struct cpcmd_args *args)
 		return cpcmd_message(args->cp, "AUT", CPCMD_NOT_IN_DIRECTORY, 'E',
 				     "%s not in CP directory", name);
 	else if (!cp_start(args->cp, name))
-		return cpcmd_message(args->cp, "AUT", CPCMD_LOGOFF_PENDING, 'E',
-				     "LOGOFF/FORCE pending for user %s", name);
+		return logoff_pending(args, name);
 	cpcmd_line(args->cp, "Command accepted");
 	return 0;
 }

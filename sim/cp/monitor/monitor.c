@@ -45,7 +45,7 @@ void mon_arm_timer(struct cp *cp)
 	assert(m->interval_due == 0 || m->settings[false].active);
 	if (m->events.due != 0 && (due == 0 || mon_reached(due, m->events.due)))
 		due = m->events.due;
-	cp_set_system_timer(cp, m->manual ? 0 : due);
+	cp_set_system_timer(cp, CP_SYSTEM_TIMER_MONITOR, m->manual ? 0 : due);
 }
 
 bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info *out)

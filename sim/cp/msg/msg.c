@@ -43,6 +43,7 @@ struct buffer {
 struct cmsg {
 	struct buffer buffer[MSG_BUFFERS];
 	uint8_t smsg;		/* SET SMSG */
+	bool no_msg, no_wng;	/* SET MSG OFF, SET WNG OFF */
 	bool connected;
 	uint16_t path;		/* the service's end, if connected */
 	uint16_t guest_path;	/* the machine's end */
@@ -233,6 +234,8 @@ static void machine_state(struct cmsg *msg, struct state *state)
 {
 	state_u8(state, &msg->smsg);
 	state_require(state, msg->smsg <= SMSG_IUCV);
+	state_bool(state, &msg->no_msg);
+	state_bool(state, &msg->no_wng);
 	state_bool(state, &msg->connected);
 	state_u16(state, &msg->path);
 	state_u16(state, &msg->guest_path);
@@ -252,8 +255,11 @@ static void msg_state(struct cp *cp, struct state *state)
 		return;
 	iucv_user_attach(system->msg, &service_ops, NULL);
 	for (unsigned int i = 0; state->failed && i < system->machines; i++) {
-		system->machine[i]->msg->smsg = SMSG_OFF;
-		forget_path(system->machine[i]->msg);
+		struct cmsg *msg = system->machine[i]->msg;
+
+		msg->smsg = SMSG_OFF;
+		msg->no_msg = msg->no_wng = false;
+		forget_path(msg);
 	}
 }
 
@@ -267,6 +273,21 @@ unsigned int msg_smsg(const struct cp *cp)
 {
 	assert(cp->msg->smsg <= SMSG_IUCV);
 	return cp->msg->smsg;
+}
+
+void msg_set(struct cp *cp, enum msg_kind kind, bool on)
+{
+	assert(kind == MSG_PLAIN || kind == MSG_WARNING);
+	if (kind == MSG_PLAIN)
+		cp->msg->no_msg = !on;
+	else
+		cp->msg->no_wng = !on;
+}
+
+bool msg_is_set(const struct cp *cp, enum msg_kind kind)
+{
+	assert(kind == MSG_PLAIN || kind == MSG_WARNING);
+	return kind == MSG_PLAIN ? !cp->msg->no_msg : !cp->msg->no_wng;
 }
 
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
@@ -361,6 +382,10 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 		if (target->msg->smsg == SMSG_IUCV && target->msg->connected)
 			return to_machine(cp, target, from, text);
 	}
+	/* MSGNOH is a message of its kind, and SET SMSG is all that SMSG asks. */
+	if (target && ((kind == MSG_WARNING && target->msg->no_wng) ||
+		       ((kind == MSG_PLAIN || kind == MSG_NO_HEADER) && target->msg->no_msg)))
+		return CPCMD_NOT_RECEIVING;
 	to_console(cp, from, to, text, kind);
 	return 0;
 }

@@ -109,6 +109,82 @@ TEST(signal)
 	ck_guest("SIGNAL SHUTDOWN CAROL", 45, "HCPSIG045E CAROL not logged on\n");
 }
 
+/* Whoever is still there when the time has come is forced off; CP's clock counts. */
+TEST(signal_within)
+{
+	const uint64_t start = fx_clock.tod, second = MINUTE / 60;
+
+	ck_guest("SIGNAL SHUTDOWN BOB WITHIN 30", 0, "");
+	ck_assert_uint_eq(fx_clock.timer, start + 30 * second + 1);
+	ck_guest("SIGNAL SHUTDOWN ALICE WITHIN 20", 0, "");
+	ck_assert_uint_eq(fx_clock.timer, start + 20 * second + 1);
+	fx_clock.tod = start + 20 * second;
+	cp_system_timer(fx_clock.system);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 0);
+	ck_assert_uint_eq(fx_clock.timer, start + 20 * second + 1);
+	fx_clock.tod += second;
+	cp_system_timer(fx_clock.system);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 1);
+	ck_assert_uint_eq(fx_clock.timer, start + 30 * second + 1);
+	fx_use(BOB);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 0);
+	/* A machine's own clock has nothing to do with it. */
+	fx.tod += 2 * MINUTE;
+	cp_timer(fx.cp);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 0);
+	fx_clock.tod = start + MINUTE;
+	cp_system_timer(fx_clock.system);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 1);
+	ck_assert_uint_eq(fx_clock.timer, 0);
+	cp_system_timer(fx_clock.system);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 1);
+	ck_assert_ptr_nonnull(strstr(fx.last[CP_EVENT_MACHINE].text, "logoff"));
+}
+
+/* One that has logged off in time, whose successor is left alone. */
+TEST(signal_in_time)
+{
+	ck_guest("SIGNAL SHUTDOWN BOB WITHIN 30", 0, "");
+	fx_logoff(BOB);
+	ck_assert_uint_eq(fx_clock.timer, 0);
+	fx_use(ALICE);
+	logon(BOB, "BOB", "2");
+	fx_clock.tod += 2 * MINUTE;
+	cp_system_timer(fx_clock.system);
+	ck_assert_uint_eq(fx.machine[CP_MACHINE_LOGOFF], 0);
+}
+
+/* The operator's console is seen by the observers of every machine. */
+TEST(operator_is_told)
+{
+	static const char *const on = "12:34:56 AUTO LOGON  ***       CAROL    USERS = 4    ";
+	static const char *const off =
+		"12:34:56 USER DSC   LOGOFF AS  CAROL    USERS = 3     FORCED BY ALICE";
+
+	fx_clock.tod = UINT64_C(0xe11d98a129c00000);	/* 2025-06-30 12:34:56 UTC */
+	logon(CAROL, "CAROL", "1");
+	for (unsigned int i = ALICE; i <= BOB; i++) {
+		fx_use(i);
+		ck_assert_str_eq(fx.last[CP_EVENT_CONSOLE].name, "OPERATOR");
+		ck_assert_str_eq(fx.last[CP_EVENT_CONSOLE].text, on);
+	}
+	fx_use(ALICE);
+	ck_guest("FORCE CAROL", 0, "");
+	ck_guest("XAUTOLOG CAROL", 361, "HCPAUT361E LOGOFF/FORCE pending for user CAROL\n");
+	fx_logoff(CAROL);
+	for (unsigned int i = ALICE; i <= BOB; i++) {
+		fx_use(i);
+		ck_assert_str_eq(fx.last[CP_EVENT_CONSOLE].text, off);
+	}
+	/* One that has ended by itself after a signal was not forced. */
+	fx_use(ALICE);
+	ck_guest("SIGNAL SHUTDOWN BOB WITHIN 5", 0, "");
+	fx_logoff(BOB);
+	fx_use(ALICE);
+	ck_assert_str_eq(fx.last[CP_EVENT_CONSOLE].text,
+			 "12:34:56 USER DSC   LOGOFF AS  BOB      USERS = 2    ");
+}
+
 TEST(force)
 {
 	const struct guest_description mail = { .name = "MAIL", .cpus = 1, .operating = 1 };
