@@ -92,7 +92,7 @@ struct cp_system {
 	const char *call;	/**< … and the name of the outermost, while there is one */
 	uint64_t order;		/**< number of the last record of all traces */
 	uint64_t random;	/**< generator state, for what is no machine's */
-	uint64_t timer_due[CP_SYSTEM_TIMERS];	/**< TOD, 0: none */
+	uint64_t timer_due[CP_SYSTEM_TIMERS];	/**< of its clock, 0: none */
 	struct iucv *iucv;	/**< users, paths and messages */
 	struct dcss_table *dcss;
 	struct monitor *monitor;

@@ -2,8 +2,9 @@
 /*
  * zvmlab-system SOCKET [KEY=VALUE…]: one CP for several emulators, which connect to the socket.
  *
- * The keys are those of cp_config_set() that a system has: level, machine, segment.  It ends with
- * SIGTERM, SIGINT or SIGHUP, and its members with it.
+ * The keys are those of cp_config_set() that a system has: level, machine, segment; and user, which
+ * can be repeated: a user ID that the directory has.  A line "start NAME" on standard output asks for
+ * the machine of one, by XAUTOLOG.  It ends with SIGTERM, SIGINT or SIGHUP, and its members with it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,35 +17,54 @@
 
 #include "system_process.h"
 
+#define USER "user"
+
 static int fail(const char *text)
 {
 	fprintf(stderr, "zvmlab-system: %s\n", text);
 	return EXIT_FAILURE;
 }
 
+static bool is_known(const char *key)
+{
+	static const char *const keys[] = { "level", "machine", "segment", USER };
+
+	for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Users are left to add_users(). */
 static int configure(struct cp_config *config, char **options, char *err, size_t errlen)
 {
-	static const char *const keys[] = { "level", "machine", "segment" };
-
 	for (; *options; options++) {
 		char *value = strchr(*options, '=');
-		bool known = false;
 
 		if (!value) {
 			snprintf(err, errlen, "%s is not KEY=VALUE", *options);
 			return -1;
 		}
 		*value = '\0';
-		for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-			known |= strcmp(*options, keys[i]) == 0;
-		if (!known) {
-			snprintf(err, errlen, "a system has no option %s (level, machine, segment)",
-				 *options);
+		if (!is_known(*options)) {
+			snprintf(err, errlen, "a system has no option %s (level, machine, segment, "
+				 USER ")", *options);
 			return -1;
 		}
-		if (cp_config_set(config, *options, value + 1, err, errlen) != 0)
+		if (strcmp(*options, USER) != 0 &&
+		    cp_config_set(config, *options, value + 1, err, errlen) != 0)
 			return -1;
 	}
+	return 0;
+}
+
+/* Keys and values are strings of their own by now. */
+static int add_users(struct sys *sys, char **options, char *err, size_t errlen)
+{
+	for (; *options; options++)
+		if (strcmp(*options, USER) == 0 &&
+		    sys_add_user(sys, *options + sizeof(USER), err, errlen) != 0)
+			return -1;
 	return 0;
 }
 
@@ -86,10 +106,15 @@ int main(int argc, char **argv)
 	allow_descriptors();
 	cp_config_init(&config);
 	if (configure(&config, argv + 2, err, sizeof(err)) == 0)
-		sys = sys_open(argv[1], &config, sys_time_of_day, err, sizeof(err));
+		sys = sys_open(argv[1], &config, sys_time_of_day, STDOUT_FILENO, err,
+			       sizeof(err));
 	cp_config_fini(&config);
 	if (!sys)
 		return fail(err);
+	if (add_users(sys, argv + 2, err, sizeof(err)) != 0) {
+		sys_close(sys);
+		return fail(err);
+	}
 	signals = watch_signals();
 	result = sys_run(sys, signals) == 0 ? EXIT_SUCCESS : fail(strerror(errno));
 	close(signals);

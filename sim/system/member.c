@@ -167,11 +167,25 @@ static bool create_fds(struct member *member)
 	return true;
 }
 
+/* Nobody takes over what another machine has, not even its files. */
+static bool is_logged_on(const struct sys *sys, const char *userid)
+{
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
+		if (sys->member[i].port.cp &&
+		    strcmp(cp_config_of(sys->member[i].port.cp)->userid, userid) == 0)
+			return true;
+	return false;
+}
+
 static int log_on(struct member *member, char err[MEMBER_SENTENCE_MAX])
 {
 	struct cp_port *port = &member->port;
 	struct cp_host host;
 
+	if (is_logged_on(member->sys, port->config.userid)) {
+		snprintf(err, MEMBER_SENTENCE_MAX, "%s is logged on already", port->config.userid);
+		return -1;
+	}
 	if (!create_fds(member))
 		return refuse(err, "the system has no descriptors or memory left for the machine");
 	if (cp_port_open(port, err, MEMBER_SENTENCE_MAX) != 0)

@@ -62,11 +62,12 @@ static int create_fds(struct sys *sys)
 }
 
 struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
-		     char *err, size_t errlen)
+		     int starts, char *err, size_t errlen)
 {
 	struct sys *sys = calloc(1, sizeof(*sys));
 	const struct cp_system_host host = {
 		.opaque = sys, .tod = system_tod, .set_timer = system_set_timer,
+		.in_directory = sys_in_directory, .start = sys_start,
 	};
 
 	if (!sys || !(sys->path = strdup(path))) {
@@ -76,6 +77,7 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 	}
 	sys->listen_fd = sys->epoll = sys->timer = -1;
 	sys->tod = tod;
+	sys->starts = starts;
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
 		sys->member[i].sock = -1;
 	if (create_fds(sys) != 0) {

@@ -45,6 +45,9 @@ struct sys {
 	uint64_t inode;
 	int listen_fd, epoll, timer;
 	uint64_t (*tod)(void);
+	int starts;		/**< where lines ask for a user's machine */
+	unsigned int users;	/**< in the directory, logged on or not */
+	char user[CP_MAX_MACHINES][CP_NAME_LEN + 1];
 	uint64_t connections;
 	struct member *look[SYS_CONNECTIONS];	/**< who is to be told of something, or has to go */
 	unsigned int looks;
@@ -60,6 +63,10 @@ int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct memb
 /** There are notices for it, or it cannot go on: look at it when the event has been served. */
 void member_notice(struct member *member);
 void member_break(struct member *member);
+
+/* directory.c: as in struct cp_system_host */
+bool sys_in_directory(void *opaque, const char *userid);
+bool sys_start(void *opaque, const char *userid);
 
 /* member.c */
 void member_connect(struct member *member, int sock);

@@ -20,10 +20,18 @@ uint64_t sys_time_of_day(void);
  * Create the system and its socket, of mode 0600.
  *
  * @config: as for cp_system_create().  @tod: CP's own clock, which no machine's has to agree with.
+ * @starts: as for sys_add_user(); it stays the caller's.
  * Return: NULL with one sentence in @err.
  */
 struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
-		     char *err, size_t errlen);
+		     int starts, char *err, size_t errlen);
+/**
+ * The directory has one more user, who need not be logged on.  XAUTOLOG of one who is not writes a
+ * line "start NAME" to the descriptor @starts of sys_open(): whoever reads it starts the machine.
+ *
+ * Return: 0, or -1 with one sentence in @err.
+ */
+int sys_add_user(struct sys *sys, const char *userid, char *err, size_t errlen);
 /** Serve whoever has something, one at a time, until @stop is readable.  Return: 0, or -1 with errno. */
 int sys_run(struct sys *sys, int stop);
 /** Machines that are logged on. */

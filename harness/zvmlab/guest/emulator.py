@@ -14,6 +14,7 @@ import contextlib
 import os
 import queue
 import re
+import select
 import signal
 import subprocess
 import threading
@@ -134,17 +135,24 @@ class Emulator:
     """Runs a command line; standard output and error go to the log.
 
     *kept*: the log outlives the process, so that messages may name it.  *folder*
-    is its working directory, the harness's if there is none.
+    is its working directory, the harness's if there is none.  *tells*: standard
+    output is what next_line() reads, and not in the log.
     """
 
     def __init__(
-        self, argv: Sequence[str], log: Path, kept: bool = True, folder: Path | None = None
+        self,
+        argv: Sequence[str],
+        log: Path,
+        kept: bool = True,
+        folder: Path | None = None,
+        tells: bool = False,
     ) -> None:
         self.log = log
         self._kept = kept
         self._expected = False
         self._stopped = False
         self._told_to_end = False
+        self._told = b""
         try:
             output = open(log, "wb")
         except OSError as error:
@@ -155,8 +163,8 @@ class Emulator:
                     lambda: subprocess.Popen(
                         ending_with_us(argv),
                         stdin=subprocess.PIPE,
-                        stdout=output,
-                        stderr=subprocess.STDOUT,
+                        stdout=subprocess.PIPE if tells else output,
+                        stderr=output,
                         start_new_session=True,
                         cwd=folder,
                     )
@@ -216,6 +224,20 @@ class Emulator:
         except BrokenPipeError as error:
             self.check()
             raise EmulatorError(f"the emulator has ended and cannot {text}") from error
+
+    def next_line(self, seconds: float) -> str | None:
+        """What it tells next; None if it tells nothing for so long, or has ended."""
+        stdout = self._process.stdout
+        assert stdout is not None, "it was started with a pipe"
+        end = time.monotonic() + seconds
+        while b"\n" not in self._told:
+            left = max(0.0, end - time.monotonic())
+            data = os.read(stdout.fileno(), 4096) if select.select([stdout], [], [], left)[0] else b""
+            if not data:
+                return None
+            self._told += data
+        line, _, self._told = self._told.partition(b"\n")
+        return line.decode("utf-8", "replace")
 
     def expect_exit(self) -> None:
         """From now on its end is no error."""

@@ -58,6 +58,8 @@ static char socket_path[128], err[MEMBER_SENTENCE_MAX];
 static struct sys *served;
 static pthread_t server;
 static int server_stop;
+/* Lines that ask for a user's machine. */
+static int server_starts[2];
 
 /* CP of the test's own, for comparison; NULL: machines are members of the process'. */
 static struct cp_system *own_system;
@@ -172,7 +174,8 @@ static inline void system_start(void)
 	folder_make();
 	snprintf(socket_path, sizeof(socket_path), "%s/system", folder);
 	system_config(&config);
-	served = sys_open(socket_path, &config, system_tod, err, sizeof(err));
+	ck_assert_int_eq(pipe(server_starts), 0);
+	served = sys_open(socket_path, &config, system_tod, server_starts[1], err, sizeof(err));
 	ck_assert_msg(served != NULL, "%s", err);
 	cp_config_fini(&config);
 	server_stop = eventfd(0, EFD_CLOEXEC);
@@ -194,6 +197,8 @@ static inline void system_stop(void)
 {
 	system_halt();
 	sys_close(served);
+	close(server_starts[0]);
+	close(server_starts[1]);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 

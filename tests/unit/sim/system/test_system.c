@@ -484,7 +484,7 @@ TEST(refused)
 	emulator_new(&alice, "ALICE");
 	emulator_init(&other, "ALICE");
 	ck_assert_int_eq(emulator_start(&other), -1);
-	ck_assert_str_eq(err, "ALICE cannot log on: there is a user of that name");
+	ck_assert_str_eq(err, "ALICE is logged on already");
 	/* The trace is that of the first. */
 	other.trace[0] = '\0';
 	emulator_end(&other);
