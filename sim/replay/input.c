@@ -281,6 +281,14 @@ static void timer(struct replay *r, const json_t *record, const union input_args
 	cp_timer(r->cp);
 }
 
+/* Its fault; what the call does is a record of its own. */
+static void make_call(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	(void)fault_cuts_link(r->cp);
+}
+
 static void expire(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
@@ -478,6 +486,7 @@ static replay_give *const gives[INPUTS] = {
 	[INPUT_cpu_waits] = cpu_waits,
 	[INPUT_ipl] = ipl,
 	[INPUT_machine_logon] = log_on,
+	[INPUT_machine_link] = make_call,
 	[INPUT_machine_logoff] = log_off,
 	[INPUT_interrupt] = interrupt,
 	[INPUT_dispatch] = dispatch,

@@ -11,6 +11,7 @@
 #include "bytes.h"
 #include "smaller.h"
 #include "zvmlab/console.h"
+#include "zvmlab/fault.h"
 
 /* A page's rights are looked up for so many pages at once: most calls are the last for a while. */
 #define RIGHTS_PAGES 65536u
@@ -286,7 +287,7 @@ void member_called(struct member *member)
 	if (read(member->fd[MEMBER_CALL], &count, sizeof(count)) != sizeof(count))
 		return;
 	memcpy(&r.asked, &page->call, sizeof(r.asked));
-	if (!is_valid(&member->port, &r.asked)) {
+	if (!is_valid(&member->port, &r.asked) || fault_cuts_link(member->port.cp)) {
 		member_break(member);
 		return;
 	}

@@ -467,6 +467,23 @@ struct fault_action fault_of_guest(struct cp *cp, enum fault_point point, const 
 	return fault_check(cp, point, &call);
 }
 
+bool fault_cuts_link(struct cp *cp)
+{
+	const struct fault *fault = cp->system->fault;
+	struct fault_action action;
+	bool armed = false;
+
+	for (uint32_t i = 0; i < fault->count; i++)
+		armed |= fault->armed[i].rule.point == FAULT_MACHINE_LINK;
+	if (!armed)
+		return false;
+	assert(!cp->system->recording);
+	TRACE_INPUT(cp, machine_link);
+	action = fault_of_guest(cp, FAULT_MACHINE_LINK, "");
+	trace_end(cp);
+	return action.kind == FAULT_SEVER;
+}
+
 static void state_field(struct state *s, struct fault_rule *rule, enum fault_field field)
 {
 	const enum fault_type type = fault_field_info[field].type;

@@ -130,6 +130,11 @@ struct fault_status {
 };
 /** Status of the @index-th armed rule; false past the last. */
 bool fault_status(const struct cp *cp, unsigned int index, struct fault_status *out);
+/**
+ * A machine of a system is about to make a call: does its connection break, as if its emulator had
+ * been killed?  Not from within a call; nothing is recorded while no rule is armed at machine.link.
+ */
+bool fault_cuts_link(struct cp *cp);
 /** How often each point was reached since creation (for sweeps). */
 uint64_t fault_reached(const struct cp *cp, enum fault_point point);
 

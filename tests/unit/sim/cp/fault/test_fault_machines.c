@@ -184,3 +184,20 @@ TEST(rules_of_the_system)
 	ck_assert_int_eq(fault_disarm(fx.cp, id), 1);
 	ck_assert(sent(BOB));
 }
+
+/* A rule for one machine's connection breaks it at the call that it names, and no other's. */
+TEST(link)
+{
+	fx_use(ALICE);
+	ck_assert(!fault_cuts_link(fx.cp));
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_MACHINE_LINK), 0);
+	ck_arm(FAULT_MACHINE_LINK, FAULT_SEVER, .user = "BOB", .when = FAULT_NTH, .n = 3);
+	for (unsigned int i = 1; i <= 5; i++) {
+		fx_use(ALICE);
+		ck_assert(!fault_cuts_link(fx.cp));
+		fx_use(BOB);
+		ck_assert_int_eq(fault_cuts_link(fx.cp), i == 3);
+	}
+	ck_assert_uint_eq(fx.events[CP_EVENT_FAULT], 1);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_MACHINE_LINK), 10);
+}
