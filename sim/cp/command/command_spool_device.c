@@ -234,24 +234,53 @@ int cpcmd_close(struct cpcmd_args *args)
 	return rc;
 }
 
+static void show_tag(struct cp *cp, const char *tag)
+{
+	cpcmd_line(cp, "%s", tag[0] ? tag : "TAG NOT SET");
+}
+
+/* TAG QUERY FILE number: of a file in the own reader, as its sender has it. */
+static int tag_query_file(struct cpcmd_args *args)
+{
+	const struct spool_file *file;
+	uint64_t id;
+	int rc;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, "TAG");
+	if (!cpcmd_number(args->word, 10, 0, SPOOL_MAX_ID, &id))
+		return cpcmd_invalid(args, "TAG");
+	rc = cpcmd_end(args, "TAG");
+	if (rc != 0)
+		return rc;
+	file = spool_find(args->cp, args->userid, SPOOL_RDR, (uint16_t)id);
+	if (!file)
+		return cpcmd_message(args->cp, "TAG", CPCMD_NO_FILE, 'E',
+				     "Spool file %04u does not exist", (unsigned int)id);
+	show_tag(args->cp, file->label.tag);
+	return 0;
+}
+
 static int tag_query(struct cpcmd_args *args)
 {
 	unsigned int units;
 	int rc;
 
-	if (!cpcmd_next(args) || !cpcmd_is(args->word, KEYWORD_DEV))
-		return args->word[0] ? cpcmd_invalid(args, "TAG") : cpcmd_missing(args, "TAG");
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, "TAG");
+	if (strcmp(args->word, "FILE") == 0)
+		return tag_query_file(args);
+	if (!cpcmd_is(args->word, KEYWORD_DEV))
+		return cpcmd_invalid(args, "TAG");
 	rc = next_units(args, "TAG", &units);
 	for (unsigned int i = 0; rc == 0 && i < args->cp->config.units; i++) {
-		const char *tag = args->cp->unit[i].label.tag;
-
 		if (units & 1u << i)
-			cpcmd_line(args->cp, "%s", tag[0] ? tag : "TAG NOT SET");
+			show_tag(args->cp, args->cp->unit[i].label.tag);
 	}
 	return rc;
 }
 
-/* TAG DEV device text, TAG QUERY DEV device. */
+/* TAG DEV device text, TAG QUERY DEV device, TAG QUERY FILE number. */
 int cpcmd_tag(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;

@@ -171,3 +171,20 @@ TEST(saved)
 	ck_end_of_file();
 	ck_card("not closed");
 }
+
+/* The tag of the sender's device comes with the file. */
+TEST(tag)
+{
+	run_as(CPCMD_GUEST, "TAG DEV D for you", 0);
+	send_card("BOB", "a card");
+	ck_guest("TAG QUERY FILE 1", 42, "HCPTAG042E Spool file 0001 does not exist\n");
+	fx_use(BOB);
+	ck_guest("TAG QUERY FILE 1", 0, "for you\n");
+	ck_guest("TAG QUERY FILE 0002", 42, "HCPTAG042E Spool file 0002 does not exist\n");
+	ck_guest("TAG QUERY FILE", 26, MISSING("TAG"));
+	ck_guest("TAG QUERY FILE A", 3, INVALID("TAG", "A"));
+	ck_guest("TAG QUERY FILE 1 2", 3, EXTRA("TAG", "2"));
+	ck_guest("TRANSFER RDR 1 TO ALICE", 0, "0001 FILE TRANSFERRED\n");
+	fx_use(ALICE);
+	ck_guest("TAG QUERY FILE 1", 0, "for you\n");
+}
