@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, ACIGROUP, SPOOL, MDISK, CPU. */
+/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, devices and CPUs. */
 #include <assert.h>
 #include <string.h>
 
@@ -179,29 +179,44 @@ static bool parse_spool(struct cp_config *config, struct config_span rest,
 	return true;
 }
 
-/* Read/write modes differ in what other users may do, and there is none who links the disk. */
+const char *const cp_link_mode_name[CP_LINK_MODES] = {
+	[CP_LINK_R] = "R", [CP_LINK_RR] = "RR", [CP_LINK_W] = "W", [CP_LINK_WR] = "WR",
+	[CP_LINK_M] = "M", [CP_LINK_MR] = "MR", [CP_LINK_MW] = "MW",
+};
+
 static bool disk_mode(struct cp_disk_config *disk, struct config_span word)
 {
-	static const char *const modes[] = { "R", "RR", "W", "WR", "M", "MR", "MW" };
-	size_t i = 0;
+	disk->mode = 0;
+	while (disk->mode < CP_LINK_MODES && !config_is(word, cp_link_mode_name[disk->mode]))
+		disk->mode++;
+	return disk->mode < CP_LINK_MODES;
+}
 
-	while (i < sizeof(modes) / sizeof(modes[0]) && !config_is(word, modes[i]))
-		i++;
-	disk->read_only = i < 2;
-	return i < sizeof(modes) / sizeof(modes[0]);
+/* The mode, at the end of the statement, and room for one more disk. */
+static bool add_disk(struct cp_config *config, struct cp_disk_config *disk,
+		     struct config_span rest, struct config_problem *problem)
+{
+	struct config_span word;
+
+	if (config_word(&rest, &word) && !disk_mode(disk, word))
+		return config_wrong(problem, word, "a mode: R, RR, W, WR, M, MR or MW");
+	if (!config_empty(rest))
+		return config_wrong(problem, rest, "the mode to be the last word");
+	config->disk[config->disks++] = *disk;
+	return true;
 }
 
 static bool parse_mdisk(struct cp_config *config, struct config_span rest,
 			struct config_problem *problem)
 {
-	struct cp_disk_config disk = { 0 };
+	struct cp_disk_config disk = { .mode = CP_LINK_W };
 	struct config_span word = rest;
 	uint64_t n;
 
 	if (!device_number(config, &rest, &disk.device, problem))
 		return false;
 	if (config->disks == CP_MAX_DISKS)
-		return config_wrong(problem, word, "no more than 8 MDISK statements");
+		return config_wrong(problem, word, "no more than 8 MDISK and LINK statements");
 	word = rest;
 	if (!config_word(&rest, &word) || !config_is(word, "FB-512"))
 		return config_wrong(problem, word, "FB-512, of which virtual disks in storage are");
@@ -213,12 +228,29 @@ static bool parse_mdisk(struct cp_config *config, struct config_span rest,
 		return config_wrong(problem, word, "a number of blocks from 1 to 131072");
 	/* As CP does: whole pages. */
 	disk.blocks = ((uint32_t)n + 7) / 8 * 8;
-	if (config_word(&rest, &word) && !disk_mode(&disk, word))
-		return config_wrong(problem, word, "a mode: R, RR, W, WR, M, MR or MW");
-	if (!config_empty(rest))
-		return config_wrong(problem, rest, "the mode to be the last word");
-	config->disk[config->disks++] = disk;
-	return true;
+	return add_disk(config, &disk, rest, problem);
+}
+
+/* LINK user device device [mode]: the disk of another user, and what it is here. */
+static bool parse_link(struct cp_config *config, struct config_span rest,
+		       struct config_problem *problem)
+{
+	struct cp_disk_config disk = { .mode = CP_LINK_R };
+	struct config_span word = rest;
+	uint64_t n;
+
+	if (!config_word(&rest, &word) || !config_name(word, false, disk.owner))
+		return config_wrong(problem, word, "the user ID of the disk's owner");
+	word = rest;
+	if (!config_word(&rest, &word) || !config_number(word, 16, UINT16_MAX, &n))
+		return config_wrong(problem, word, "the owner's device number up to FFFF");
+	disk.owner_device = (uint16_t)n;
+	word = rest;
+	if (!device_number(config, &rest, &disk.device, problem))
+		return false;
+	if (config->disks == CP_MAX_DISKS)
+		return config_wrong(problem, word, "no more than 8 MDISK and LINK statements");
+	return add_disk(config, &disk, rest, problem);
 }
 
 /* CPU nn [BASE]: it is there from log-on; the base is always CPU 0. */
@@ -253,6 +285,7 @@ static const struct {
 	{ "ACIGROUP", parse_acigroup },
 	{ "SPOOL", parse_spool },
 	{ "MDISK", parse_mdisk },
+	{ "LINK", parse_link },
 	{ "CPU", parse_cpu },
 };
 
@@ -267,7 +300,7 @@ static bool parse_statement(struct cp_config *config, struct config_span item,
 		if (config_is(word, statements[i].name))
 			return statements[i].parse(config, rest, problem);
 	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT, ACIGROUP, SPOOL, "
-			    "MDISK or CPU statement");
+			    "MDISK, LINK or CPU statement");
 }
 
 bool config_directory(struct cp_config *config, struct config_span text,

@@ -64,6 +64,18 @@ static void put_storage(struct text *text, const struct cp_config *config)
 		    config->reserved / MIB);
 }
 
+static void put_disk(struct text *text, const struct cp_disk_config *disk)
+{
+	const char *mode = cp_link_mode_name[disk->mode];
+
+	if (disk->owner[0])
+		put(text, "LINK %s %04X %04X %s;", disk->owner, disk->owner_device, disk->device,
+		    mode);
+	else
+		put(text, "MDISK %04X FB-512 V-DISK %" PRIu32 " %s;", disk->device, disk->blocks,
+		    mode);
+}
+
 static void put_directory(struct text *text, const struct cp_config *config)
 {
 	static const char *const types[] = {
@@ -91,8 +103,7 @@ static void put_directory(struct text *text, const struct cp_config *config)
 		put(text, "SPOOL %04X %s %c;", config->unit[i].device,
 		    types[config->unit[i].kind], config->unit[i].spool_class);
 	for (unsigned int i = 0; i < config->disks; i++)
-		put(text, "MDISK %04X FB-512 V-DISK %" PRIu32 " %s;", config->disk[i].device,
-		    config->disk[i].blocks, config->disk[i].read_only ? "R" : "W");
+		put_disk(text, &config->disk[i]);
 	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS; cpu++)
 		if (config->logon_cpus >> cpu & 1)
 			put(text, "CPU %02X;", cpu);

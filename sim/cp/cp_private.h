@@ -100,6 +100,7 @@ struct cp_system {
 	struct iucv_user *msg;	/**< the *MSG service */
 	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
 	struct spool *spool;	/**< files of users */
+	struct shared_disk *shared_disks;	/**< contents of disks, disk/ */
 	struct cpcmd_file *filed;	/**< who has filed segments: CP_MAX_SEGMENTS of them */
 	struct fault *fault;
 	uint8_t *tried;		/**< the image that was loaded last (save.c), NULL: none … */

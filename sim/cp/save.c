@@ -76,7 +76,9 @@ static uint64_t config_fingerprint(const struct cp_config *config)
 	for (unsigned int i = 0; i < config->disks; i++) {
 		hash = hash_number(hash, config->disk[i].device);
 		hash = hash_number(hash, config->disk[i].blocks);
-		hash = hash_number(hash, config->disk[i].read_only);
+		hash = hash_number(hash, config->disk[i].mode);
+		hash = hash_text(hash, config->disk[i].owner);
+		hash = hash_number(hash, config->disk[i].owner_device);
 	}
 	return hash_number(hash, config->max_messages);
 }
@@ -153,7 +155,7 @@ static const char *image_defect(const struct cp_system *system, const uint8_t *i
 		return "its checksum is wrong; it is damaged";
 	if (get_be64(image + OFFSET_CONFIG) != fingerprint(system))
 		return "it was saved with another configuration; user ID, classes, level, machine, "
-		       "number of CPUs and paths, and SPOOL, MDISK and CPU statements must be the same";
+		       "number of CPUs and paths, and SPOOL, MDISK, LINK and CPU statements must be the same";
 	return NULL;
 }
 

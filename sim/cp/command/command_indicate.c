@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_spool.h"
+#include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/storage.h"
 
@@ -156,7 +157,7 @@ int cpcmd_indicate_io(struct cpcmd_args *args)
 	return nobody(args, "I/O");
 }
 
-/* DETACH vdev …: devices last as long as the virtual machine. */
+/* DETACH vdev …: devices last as long as the virtual machine, but for links. */
 int cpcmd_detach(struct cpcmd_args *args)
 {
 	uint64_t number;
@@ -169,7 +170,9 @@ int cpcmd_detach(struct cpcmd_args *args)
 	do {
 		if (!cpcmd_number(args->word, 16, 0, UINT16_MAX, &number))
 			return cpcmd_invalid(args, "DTV");
-		if (!cpcmd_has_device(args->cp, number))
+		if (disk_unlink(args->cp, (uint16_t)number))
+			cpcmd_line(args->cp, "DASD %04X DETACHED", (unsigned int)number);
+		else if (!cpcmd_has_device(args->cp, number))
 			rc = cpcmd_message(args->cp, "DTV", CPCMD_NO_DEVICE, 'E',
 					   "Device %04X does not exist", (unsigned int)number);
 		else

@@ -202,7 +202,7 @@ int cpcmd_query_no_device(struct cpcmd_args *args)
 			     name);
 }
 
-static void disk_line(struct cp *cp, const struct cp_disk_config *disk)
+static void disk_line(struct cp *cp, const struct disk_info *disk)
 {
 	/* Which subchannel it has is the emulator's business. */
 	cpcmd_line(cp, "DASD %04X 9336 (VDSK) %s %10u BLK ON DASD  VDSK SUBCHANNEL = 0000",
@@ -211,44 +211,44 @@ static void disk_line(struct cp *cp, const struct cp_disk_config *disk)
 
 int cpcmd_query_dasd(struct cpcmd_args *args)
 {
-	struct cp *cp = args->cp;
+	struct disk_info disk;
 	int rc;
 
-	if (cp->config.disks == 0)
+	if (!disk_info(args->cp, 0, &disk))
 		return cpcmd_query_no_device(args);
 	rc = cpcmd_end(args, MODULE);
-	for (unsigned int i = 0; rc == 0 && i < cp->config.disks; i++)
-		disk_line(cp, &cp->config.disk[i]);
+	for (unsigned int i = 0; rc == 0 && disk_info(args->cp, i, &disk); i++)
+		disk_line(args->cp, &disk);
 	return rc;
 }
 
 /* Is there a disk of this number?  Then @rc is how the command ends. */
 static bool query_disk(struct cpcmd_args *args, uint64_t number, int *rc)
 {
-	const struct cp_disk_config *disk;
-	unsigned int i = 0;
+	struct disk_info disk;
 
-	while ((disk = cp_disk_at(&args->cp->config, i)) && disk->device != number)
-		i++;
-	if (!disk)
-		return false;
-	*rc = cpcmd_end(args, MODULE);
-	if (*rc == 0)
-		disk_line(args->cp, disk);
-	return true;
+	for (unsigned int i = 0; disk_info(args->cp, i, &disk); i++) {
+		if (disk.device != number)
+			continue;
+		*rc = cpcmd_end(args, MODULE);
+		if (*rc == 0)
+			disk_line(args->cp, &disk);
+		return true;
+	}
+	return false;
 }
 
 bool cpcmd_has_device(const struct cp *cp, uint64_t number)
 {
-	const struct cp_disk_config *disk;
+	struct disk_info disk;
 
 	if (number == cp->config.console)
 		return true;
 	for (unsigned int i = 0; i < cp->config.units; i++)
 		if (cp->config.unit[i].device == number)
 			return true;
-	for (unsigned int i = 0; (disk = cp_disk_at(&cp->config, i)); i++)
-		if (disk->device == number)
+	for (unsigned int i = 0; disk_info(cp, i, &disk); i++)
+		if (disk.device == number)
 			return true;
 	return false;
 }
@@ -260,6 +260,7 @@ int cpcmd_query_all(struct cpcmd_args *args)
 						 cpcmd_query_console };
 	struct cpcmd_args units = *args;
 	int rc = cpcmd_end(args, MODULE);
+	struct disk_info disk;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(shown) / sizeof(shown[0]); i++)
 		rc = shown[i](args);
@@ -267,8 +268,8 @@ int cpcmd_query_all(struct cpcmd_args *args)
 		return rc;
 	strcpy(units.word, "UR");
 	cpcmd_query_units(&units, &rc);
-	for (unsigned int i = 0; i < args->cp->config.disks; i++)
-		disk_line(args->cp, &args->cp->config.disk[i]);
+	for (unsigned int i = 0; disk_info(args->cp, i, &disk); i++)
+		disk_line(args->cp, &disk);
 	return rc;
 }
 

@@ -109,18 +109,3 @@ int cpcmd_next_class(struct cpcmd_args *args, const char *module, bool any, char
 		return 0;
 	return cpcmd_message(args->cp, module, CPCMD_BAD_CLASS, 'E', "Class missing or invalid");
 }
-
-/* No user has a disk here: who the user is comes first, and no device number is right. */
-int cpcmd_link(struct cpcmd_args *args)
-{
-	char user[CP_NAME_LEN + 1];
-	const int rc = cpcmd_next_user(args, "LNM", user);
-
-	if (rc != 0)
-		return rc;
-	if (!cpcmd_next(args))
-		return cpcmd_message(args->cp, "LNM", CPCMD_NO_NUMBER, 'E',
-				     "A virtual device number was not supplied or it was invalid.");
-	return cpcmd_message(args->cp, "LNM", CPCMD_NOT_LINKED, 'E', "%s %s not linked; no device",
-			     user, args->word);
-}

@@ -4,6 +4,7 @@
 
 #include "diag_private.h"
 #include "bytes.h"
+#include "zvmlab/disk.h"
 #include "zvmlab/storage.h"
 
 enum {
@@ -38,17 +39,18 @@ static uint8_t describe(const struct cp *cp, uint16_t device, uint8_t block[VRDC
 	};
 	static const uint8_t disk[] = { CLASS_FBA, TYPE_9336 };
 	const uint8_t *kind = NULL;
+	struct disk_info info;
 	bool real = false, read_only = false;
 
 	for (unsigned int i = 0; i < cp->config.units; i++)
 		if (cp->config.unit[i].device == device)
 			kind = units[cp->config.unit[i].kind];
-	for (unsigned int i = 0; i < cp->config.disks; i++) {
-		if (cp->config.disk[i].device != device)
+	for (unsigned int i = 0; disk_info(cp, i, &info); i++) {
+		if (info.device != device)
 			continue;
 		kind = disk;
 		real = true;
-		read_only = cp->config.disk[i].read_only;
+		read_only = info.read_only;
 	}
 	if (!kind && device != cp->config.console)
 		return 3;

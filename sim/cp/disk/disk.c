@@ -11,15 +11,10 @@ const struct cp_disk_config *cp_disk_at(const struct cp_config *config, unsigned
 	return index < config->disks ? &config->disk[index] : NULL;
 }
 
-size_t disk_size(const struct cp *cp, unsigned int index)
-{
-	return (size_t)cp->config.disk[index].blocks * DISK_BLOCK;
-}
-
 int disk_index(const struct cp *cp, uint16_t device)
 {
 	for (unsigned int i = 0; i < cp->config.disks; i++)
-		if (cp->config.disk[i].device == device)
+		if (cp->config.disk[i].device == device && cp->disks->disk[i].shared)
 			return (int)i;
 	return -1;
 }
@@ -34,10 +29,10 @@ bool disk_other_device(const struct cp *cp, uint16_t device)
 
 uint64_t disk_blocks(const struct cp *cp, unsigned int index)
 {
-	const uint32_t size = cp->disks->disk[index].block_size;
+	const struct disk *disk = &cp->disks->disk[index];
 
-	assert(size >= DISK_BLOCK && size <= DISK_MAX_BLOCK);
-	return (uint64_t)cp->config.disk[index].blocks * DISK_BLOCK / size;
+	assert(disk->block_size >= DISK_BLOCK && disk->block_size <= DISK_MAX_BLOCK);
+	return (uint64_t)disk->shared->blocks * DISK_BLOCK / disk->block_size;
 }
 
 bool disk_block_size_valid(uint32_t size)
@@ -64,7 +59,7 @@ enum disk_code disk_init(struct cp *cp, uint16_t device, uint32_t block_size, in
 	/* Whatever the offset is, these wrap as the numbers of requests do. */
 	*start = (int64_t)(UINT64_C(1) - (uint64_t)offset);
 	*end = (int64_t)(disk_blocks(cp, (unsigned int)index) - (uint64_t)offset);
-	return cp->config.disk[index].read_only ? DISK_RC_READ_ONLY : DISK_RC_OK;
+	return disk->read_only ? DISK_RC_READ_ONLY : DISK_RC_OK;
 }
 
 void disk_forget_environment(struct disk *disk)
@@ -72,6 +67,19 @@ void disk_forget_environment(struct disk *disk)
 	disk->established = false;
 	disk->block_size = 0;
 	disk->offset = 0;
+}
+
+void disk_forget(struct cp *cp, unsigned int index)
+{
+	struct disk_table *disks = cp->disks;
+	uint32_t kept = 0;
+
+	disk_forget_environment(&disks->disk[index]);
+	disks->disk[index].program = (struct disk_program){ .extent = false };
+	for (uint32_t i = 0; i < disks->jobs; i++)
+		if (disks->job[i].request.device != cp->config.disk[index].device)
+			disks->job[kept++] = disks->job[i];
+	disks->jobs = kept;
 }
 
 void disk_hold(struct cp *cp, bool hold)
@@ -94,11 +102,11 @@ static int find(const struct cp *cp, uint16_t device, uint32_t first, uint64_t c
 	uint32_t blocks;
 
 	if (index < 0) {
-		snprintf(err, errlen, "the guest has no disk %04X; MDISK statements in the directory "
-			 "give it disks", device);
+		snprintf(err, errlen, "the guest has no disk %04X; MDISK and LINK statements in the "
+			 "directory give it disks", device);
 		return -1;
 	}
-	blocks = cp->config.disk[index].blocks;
+	blocks = cp->disks->disk[index].shared->blocks;
 	if (first <= blocks && count <= blocks - first)
 		return index;
 	snprintf(err, errlen, "disk %04X has %u blocks, and not %llu from block %u on", device, blocks,
@@ -113,7 +121,7 @@ int disk_read(const struct cp *cp, uint16_t device, uint32_t first, uint32_t cou
 
 	if (index < 0)
 		return -1;
-	memcpy(to, cp->disks->disk[index].data + (size_t)first * DISK_BLOCK,
+	memcpy(to, cp->disks->disk[index].shared->data + (size_t)first * DISK_BLOCK,
 	       (size_t)count * DISK_BLOCK);
 	return 0;
 }
@@ -132,25 +140,27 @@ int disk_write(struct cp *cp, uint16_t device, uint32_t first, const uint8_t *fr
 	if (index < 0)
 		return -1;
 	TRACE_INPUT(cp, disk_write, .device = device, .block = first, .data = { from, len });
-	memcpy(cp->disks->disk[index].data + (size_t)first * DISK_BLOCK, from, len);
+	memcpy(cp->disks->disk[index].shared->data + (size_t)first * DISK_BLOCK, from, len);
 	trace_end(cp);
 	return 0;
 }
 
 bool disk_info(const struct cp *cp, unsigned int index, struct disk_info *out)
 {
-	const struct cp_disk_config *config = cp_disk_at(&cp->config, index);
-	const struct disk *disk;
+	for (unsigned int i = 0; i < cp->config.disks; i++) {
+		const struct disk *disk = &cp->disks->disk[i];
 
-	if (!config)
-		return false;
-	disk = &cp->disks->disk[index];
-	*out = (struct disk_info){
-		.device = config->device, .blocks = config->blocks, .read_only = config->read_only,
-		.established = disk->established, .block_size = disk->block_size,
-		.offset = disk->offset, .reads = disk->reads, .writes = disk->writes,
-	};
-	return true;
+		if (!disk->shared || index-- > 0)
+			continue;
+		*out = (struct disk_info){
+			.device = cp->config.disk[i].device, .blocks = disk->shared->blocks,
+			.read_only = disk->read_only, .established = disk->established,
+			.block_size = disk->block_size, .offset = disk->offset,
+			.reads = disk->reads, .writes = disk->writes,
+		};
+		return true;
+	}
+	return false;
 }
 
 bool disk_pending(const struct cp *cp, unsigned int index, struct disk_pending *out)

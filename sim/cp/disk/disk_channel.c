@@ -120,14 +120,14 @@ static void characteristics(const struct cp *cp, unsigned int index, struct cp_u
 	put_be16(io->data + FEATURE_BLOCK_SIZE, DISK_BLOCK);
 	put_be32(io->data + FEATURE_CYLINDER, CYLINDER);
 	put_be32(io->data + FEATURE_BOUNDARY, BOUNDARY);
-	put_be32(io->data + FEATURE_BLOCKS, cp->config.disk[index].blocks);
+	put_be32(io->data + FEATURE_BLOCKS, cp->disks->disk[index].shared->blocks);
 	io->length = FEATURE_SIZE;
 }
 
 static void define_extent(const struct cp *cp, unsigned int index, struct cp_unit_io *io)
 {
 	struct disk_program *program = &cp->disks->disk[index].program;
-	const uint32_t blocks = cp->config.disk[index].blocks;
+	const uint32_t blocks = cp->disks->disk[index].shared->blocks;
 	const uint8_t mask = io->data[EXTENT_MASK];
 	const uint16_t size = get_be16(io->data + EXTENT_BLOCK_SIZE);
 	const struct disk_program extent = {
@@ -163,7 +163,7 @@ static void locate(const struct cp *cp, unsigned int index, struct cp_unit_io *i
 		   count - 1 > program->end - block ||
 		   (writes && (program->mask & MASK_WRITES) == MASK_NO_WRITE)) {
 		check(io, 0, SENSE_FILE_PROTECTED);
-	} else if (writes && cp->config.disk[index].read_only) {
+	} else if (writes && cp->disks->disk[index].read_only) {
 		check(io, CP_SENSE_REJECT, SENSE_WRITE_INHIBITED);
 	} else {
 		program->located = true;
@@ -191,7 +191,7 @@ static bool transfer(struct cp *cp, struct disk *disk, uint8_t *data, size_t len
 {
 	const struct fault_action fault = fault_of_guest(cp, FAULT_DISK_BLOCK, "");
 	struct disk_program *program = &disk->program;
-	uint8_t *at = disk->data + (size_t)program->at * DISK_BLOCK;
+	uint8_t *at = disk->shared->data + (size_t)program->at * DISK_BLOCK;
 
 	if (fault.kind == FAULT_RC) {
 		program->left = 0;

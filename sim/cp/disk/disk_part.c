@@ -7,12 +7,58 @@
 #include "disk_private.h"
 #include "zvmlab/state.h"
 
+static void free_shared(struct cp_system *system, struct shared_disk *shared)
+{
+	struct shared_disk **at = &system->shared_disks;
+
+	while (*at != shared)
+		at = &(*at)->next;
+	*at = shared->next;
+	free(shared->data);
+	free(shared);
+}
+
+void disk_detach(struct cp *cp, struct disk *disk)
+{
+	struct shared_disk *shared = disk->shared;
+
+	if (!shared)
+		return;
+	disk->shared = NULL;
+	assert(shared->links > 0);
+	if (--shared->links == 0)
+		free_shared(cp->system, shared);
+}
+
 static void disk_fini(struct cp *cp)
 {
 	for (unsigned int i = 0; i < CP_MAX_DISKS; i++)
-		free(cp->disks->disk[i].data);
+		disk_detach(cp, &cp->disks->disk[i]);
 	free(cp->disks);
 	cp->disks = NULL;
+}
+
+/* The contents of an MDISK statement's disk; there are some already if others have it linked. */
+static struct shared_disk *own_disk(struct cp *cp, const struct cp_disk_config *config)
+{
+	struct shared_disk *shared = disk_shared(cp->system, cp->config.userid, config->device);
+
+	if (shared)
+		return shared;
+	shared = calloc(1, sizeof(*shared));
+	if (!shared)
+		return NULL;
+	shared->data = calloc(config->blocks, DISK_BLOCK);
+	if (!shared->data) {
+		free(shared);
+		return NULL;
+	}
+	strcpy(shared->owner, cp->config.userid);
+	shared->device = config->device;
+	shared->blocks = config->blocks;
+	shared->next = cp->system->shared_disks;
+	cp->system->shared_disks = shared;
+	return shared;
 }
 
 static int disk_part_init(struct cp *cp, char *err, size_t errlen)
@@ -24,28 +70,31 @@ static int disk_part_init(struct cp *cp, char *err, size_t errlen)
 	}
 	assert(cp->config.disks <= CP_MAX_DISKS);
 	for (unsigned int i = 0; i < cp->config.disks; i++) {
-		cp->disks->disk[i].data = calloc(1, disk_size(cp, i));
-		if (cp->disks->disk[i].data)
-			continue;
-		snprintf(err, errlen, "not enough memory for disk %04X of %u blocks",
-			 cp->config.disk[i].device, cp->config.disk[i].blocks);
-		disk_fini(cp);
-		return -1;
+		const struct cp_disk_config *config = &cp->config.disk[i];
+		struct shared_disk *shared;
+		bool read_only;
+
+		shared = config->owner[0] ? disk_shared(cp->system, config->owner,
+							config->owner_device)
+					  : own_disk(cp, config);
+		if (!shared && !config->owner[0]) {
+			snprintf(err, errlen, "not enough memory for disk %04X of %u blocks",
+				 config->device, config->blocks);
+			disk_fini(cp);
+			return -1;
+		}
+		/* What cannot be linked is no device, until LINK makes it one. */
+		if (shared && disk_may_link(cp, shared, (enum cp_link_mode)config->mode, &read_only))
+			disk_attach(&cp->disks->disk[i], shared, read_only);
 	}
 	return 0;
-}
-
-static void disk_forget(struct disk *disk)
-{
-	disk_forget_environment(disk);
-	disk->program = (struct disk_program){ .extent = false };
 }
 
 /* Contents stay, and what tests have chosen; what the guest has set up or asked for is gone. */
 static void disk_reset(struct cp *cp)
 {
 	for (unsigned int i = 0; i < cp->config.disks; i++)
-		disk_forget(&cp->disks->disk[i]);
+		disk_forget(cp, i);
 	cp->disks->jobs = 0;
 }
 
@@ -81,6 +130,31 @@ static void contents_state(struct state *s, uint8_t *data, uint32_t pages)
 	}
 }
 
+/* Whose disk it is, if it is linked: by LINK that can have changed since log-on. */
+static void link_state(struct cp *cp, struct state *s, struct disk *disk)
+{
+	struct shared_disk linked = { .device = 0 }, *shared = disk->shared;
+	bool there = shared != NULL;
+
+	if (shared)
+		linked = *shared;
+	state_bool(s, &there);
+	state_bool(s, &disk->read_only);
+	state_name(s, linked.owner);
+	state_u16(s, &linked.device);
+	if (!s->loading || s->failed)
+		return;
+	shared = there ? disk_shared(cp->system, linked.owner, linked.device) : NULL;
+	state_require(s, there == (shared != NULL));
+	if (s->failed || disk->shared == shared)
+		return;
+	disk_forget_environment(disk);
+	if (shared)
+		shared->links++;
+	disk_detach(cp, disk);
+	disk->shared = shared;
+}
+
 static void one_state(struct cp *cp, struct state *s, unsigned int index)
 {
 	struct disk *disk = &cp->disks->disk[index];
@@ -88,6 +162,9 @@ static void one_state(struct cp *cp, struct state *s, unsigned int index)
 
 	if (s->loading)
 		disk->program = (struct disk_program){ .extent = false };
+	link_state(cp, s, disk);
+	if (!disk->shared || s->failed)
+		return;
 	state_bool(s, &disk->established);
 	state_u32(s, &disk->block_size);
 	state_u64(s, &offset);
@@ -96,7 +173,7 @@ static void one_state(struct cp *cp, struct state *s, unsigned int index)
 	state_u64(s, &disk->writes);
 	state_require(s, disk->established ? disk_block_size_valid(disk->block_size) :
 					     disk->block_size == 0 && offset == 0);
-	contents_state(s, disk->data, cp->config.disk[index].blocks / (CP_PAGE_SIZE / DISK_BLOCK));
+	contents_state(s, disk->shared->data, disk->shared->blocks / (CP_PAGE_SIZE / DISK_BLOCK));
 }
 
 static void job_state(struct cp *cp, struct state *s, struct disk_job *job)

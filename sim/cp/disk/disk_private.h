@@ -17,8 +17,19 @@ struct disk_program {
 	uint32_t at, left;		/* blocks that are still to be transferred */
 };
 
-struct disk {
+/** A virtual disk in storage, which is there while it is linked: by its owner, or by others. */
+struct shared_disk {
+	struct shared_disk *next;
+	char owner[CP_NAME_LEN + 1];
+	uint16_t device;		/* of the owner */
+	uint32_t blocks;
 	uint8_t *data;
+	unsigned int links;
+};
+
+struct disk {
+	struct shared_disk *shared;	/* NULL: it is not linked, and no device */
+	bool read_only;
 	bool established;
 	uint32_t block_size;		/* 0 without an environment */
 	int64_t offset;
@@ -51,9 +62,22 @@ bool disk_other_device(const struct cp *cp, uint16_t device);
 /** The blocks that it has in its environment. */
 uint64_t disk_blocks(const struct cp *cp, unsigned int index);
 bool disk_block_size_valid(uint32_t size);
-/** Bytes of its contents. */
-size_t disk_size(const struct cp *cp, unsigned int index);
 void disk_forget_environment(struct disk *disk);
+
+/** Whatever the guest has asked of the disk, or set up, is gone. */
+void disk_forget(struct cp *cp, unsigned int index);
+
+/* disk_link.c */
+/** The disk of that owner's device, or NULL. */
+struct shared_disk *disk_shared(const struct cp_system *system, const char *owner, uint16_t device);
+void disk_attach(struct disk *disk, struct shared_disk *shared, bool read_only);
+/** May @cp link it in that mode?  @read_only: as what. */
+bool disk_may_link(const struct cp *cp, const struct shared_disk *shared, enum cp_link_mode mode,
+		   bool *read_only);
+
+/* disk_part.c */
+/** The machine has the disk no longer; the last link takes its contents along. */
+void disk_detach(struct cp *cp, struct disk *disk);
 
 /* disk_request.c */
 bool disk_external_pending(const struct cp *cp, unsigned int cpu);

@@ -113,10 +113,10 @@ static enum disk_status transfer(struct cp *cp, unsigned int index, const struct
 	fault = fault_of_guest(cp, FAULT_DISK_BLOCK, "");
 	if (fault.kind == FAULT_RC)
 		return (enum disk_status)(fault.value & 0xff);
-	at = disk->data + before * disk->block_size;
+	at = disk->shared->data + before * disk->block_size;
 	if (e->type == TYPE_READ)
 		return read_block(cp, disk, at, e->data, &fault);
-	return write_block(cp, disk, at, e->data, cp->config.disk[index].read_only, &fault);
+	return write_block(cp, disk, at, e->data, disk->read_only, &fault);
 }
 
 /*

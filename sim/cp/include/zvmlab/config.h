@@ -21,7 +21,7 @@
 #define CP_MAX_RANGES 6		/* ranges per segment that DIAG 64 SEGEXTX lists */
 #define CP_MAX_DIRECTORY 64	/* IUCV and NAMESAVE statements, each */
 #define CP_MAX_UNITS 8		/* SPOOL statements */
-#define CP_MAX_DISKS 8		/* MDISK statements */
+#define CP_MAX_DISKS 8		/* MDISK and LINK statements */
 #define CP_MAX_DISK_BLOCKS 131072u	/* of 512 bytes: 64 MiB */
 #define CP_MAX_PATHS 65535
 #define CP_NAME_LEN 8
@@ -66,10 +66,22 @@ struct cp_unit_config {
 };
 
 /** MDISK statement of the user directory: a virtual disk in storage (V-DISK). */
+/** How a disk is linked, if others have links: see docs/choices.md. */
+enum cp_link_mode {
+	CP_LINK_R, CP_LINK_RR, CP_LINK_W, CP_LINK_WR, CP_LINK_M, CP_LINK_MR, CP_LINK_MW,
+	CP_LINK_MODES
+};
+/** "R", "RR", … */
+extern const char *const cp_link_mode_name[CP_LINK_MODES];
+
 struct cp_disk_config {
 	uint16_t device;
-	uint32_t blocks;	/**< of 512 bytes: 8 to CP_MAX_DISK_BLOCKS, a multiple of 8 */
-	bool read_only;
+	uint8_t mode;		/**< enum cp_link_mode */
+	/** MDISK: of 512 bytes, 8 to CP_MAX_DISK_BLOCKS, a multiple of 8. */
+	uint32_t blocks;
+	/** LINK: whose disk it is, and the device that it is there. */
+	char owner[CP_NAME_LEN + 1];
+	uint16_t owner_device;
 };
 
 /** The machine that CP runs on, and CP's partition of it, as STSI tells of them. */

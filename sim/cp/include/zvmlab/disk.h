@@ -136,7 +136,25 @@ struct disk_pending {
 bool disk_pending(const struct cp *cp, unsigned int index, struct disk_pending *out);
 bool disk_held(const struct cp *cp);
 
-/** The @index-th MDISK statement of the directory, NULL past the last. */
+/** Links of a disk by machines, and one who has such a link; NULL: nobody. */
+struct disk_links {
+	unsigned int readers, writers;
+	const char *reader, *writer;
+};
+enum disk_linked {
+	DISK_LINKED_READ, DISK_LINKED_WRITE,
+	DISK_LINK_NO_DISK,	/**< the owner has no such disk, or it is not there now */
+	DISK_LINK_NO_DEVICE,	/**< no LINK statement of the directory has this device */
+	DISK_LINK_DEFINED,	/**< the device is linked already */
+	DISK_LINK_REFUSED,	/**< @others have links that the mode does not go with */
+};
+/** For commands: link the owner's disk as @device.  @others: who has it, unless it is not there. */
+enum disk_linked disk_link(struct cp *cp, const char *owner, uint16_t owner_device,
+			   uint16_t device, enum cp_link_mode mode, struct disk_links *others);
+/** Undo that, or what a LINK statement did at log-on.  Return: false if @device is no link. */
+bool disk_unlink(struct cp *cp, uint16_t device);
+
+/** The @index-th MDISK or LINK statement of the directory, NULL past the last. */
 const struct cp_disk_config *cp_disk_at(const struct cp_config *config, unsigned int index);
 
 #endif

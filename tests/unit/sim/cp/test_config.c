@@ -149,6 +149,10 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "directory", "SPOOL C 1403;SPOOL 00C 1403" },
 	{ "directory", "SPOOL 1 1403;SPOOL 2 1403;SPOOL 3 1403;SPOOL 4 1403;SPOOL 5 1403;"
 		       "SPOOL 6 1403;SPOOL 7 1403;SPOOL 8 1403;SPOOL 9 1403" },
+	{ "directory", "LINK" }, { "directory", "LINK *X 1 2" }, { "directory", "LINK BOB" },
+	{ "directory", "LINK BOB 200" }, { "directory", "LINK BOB X 200" },
+	{ "directory", "LINK BOB 200 300 Q" }, { "directory", "LINK BOB 200 300 R R" },
+	{ "directory", "MDISK 300 FB-512 V-DISK 8;LINK BOB 200 300" },
 	{ "directory", "MDISK" }, { "directory", "MDISK 10000 FB-512 V-DISK 8 R" },
 	{ "directory", "MDISK 200" }, { "directory", "MDISK 200 3390 V-DISK 8 R" },
 	{ "directory", "MDISK 200 FB-512" }, { "directory", "MDISK 200 FB-512 0 8 R" },
@@ -275,14 +279,14 @@ TEST(directory_statements)
 	ck_assert_uint_eq(config.disks, 4);
 	ck_assert_uint_eq(config.disk[0].device, 0x200);
 	ck_assert_uint_eq(config.disk[0].blocks, 8);
-	ck_assert(config.disk[0].read_only);
+	ck_assert_uint_eq(config.disk[0].mode, CP_LINK_RR);
 	ck_assert_uint_eq(config.disk[1].device, 0xffff);
 	ck_assert_uint_eq(config.disk[1].blocks, 131072);
-	ck_assert(!config.disk[1].read_only);
+	ck_assert_uint_eq(config.disk[1].mode, CP_LINK_MW);
 	ck_assert_uint_eq(config.disk[2].blocks, 16);
-	ck_assert(!config.disk[2].read_only);
+	ck_assert_uint_eq(config.disk[2].mode, CP_LINK_W);
 	ck_assert_uint_eq(config.disk[3].blocks, 8);
-	ck_assert(config.disk[3].read_only);
+	ck_assert_uint_eq(config.disk[3].mode, CP_LINK_R);
 	for (size_t i = 0; i < 5; i++) {
 		static const char *const modes[] = { "W", "WR", "M", "MR", "MW" };
 		char text[64];
@@ -290,8 +294,15 @@ TEST(directory_statements)
 		snprintf(text, sizeof(text), "MDISK 200 FB-512 V-DISK 8 %s", modes[i]);
 		good("directory", text);
 		ck_assert_uint_eq(config.disks, 1);
-		ck_assert(!config.disk[0].read_only);
+		ck_assert_uint_eq(config.disk[0].mode, CP_LINK_W + i);
 	}
+	good("directory", "link bob 200 300;LINK CAROL 1 2 mr");
+	ck_assert_uint_eq(config.disks, 2);
+	ck_assert_str_eq(config.disk[0].owner, "BOB");
+	ck_assert_uint_eq(config.disk[0].owner_device, 0x200);
+	ck_assert_uint_eq(config.disk[0].device, 0x300);
+	ck_assert_uint_eq(config.disk[0].mode, CP_LINK_R);
+	ck_assert_uint_eq(config.disk[1].mode, CP_LINK_MR);
 	good("directory", "");
 	ck_assert_uint_eq(config.units, 0);
 	ck_assert_uint_eq(config.disks, 0);
@@ -389,7 +400,7 @@ TEST(values_as_they_are_told)
 		  "SPOOL 000C 2540 READER B;SPOOL 000D 2540 PUNCH A;SPOOL 000E 1403 7;OPTION "
 		  "MAXCONN 64" },
 		{ "directory", "mdisk 201 fb-512 v-disk 100 mr;spool e 1403;mdisk a fb-512 v-disk 8 rr",
-		  "SPOOL 000E 1403 A;MDISK 0201 FB-512 V-DISK 104 W;MDISK 000A FB-512 V-DISK 8 R;"
+		  "SPOOL 000E 1403 A;MDISK 0201 FB-512 V-DISK 104 MR;MDISK 000A FB-512 V-DISK 8 RR;"
 		  "OPTION MAXCONN 64" },
 		{ "segment", "data 10000-100ff en 10100-7ffffff sw;mon 0-0 sc rstd;last 1-2 er",
 		  "DATA 10000-100FF EN 10100-7FFFFFF SW;MON 0-0 SC RSTD;LAST 1-2 ER" },

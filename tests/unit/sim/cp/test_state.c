@@ -218,7 +218,7 @@ TEST(sentences)
 	image[IMAGE_LENGTH + 7] ^= 1;
 	image[IMAGE_CONFIG] ^= 1;
 	ck_load_fails(image, len, "it was saved with another configuration; user ID, classes, "
-		      "level, machine, number of CPUs and paths, and SPOOL, MDISK and CPU "
+		      "level, machine, number of CPUs and paths, and SPOOL, MDISK, LINK and CPU "
 		      "statements must be the same");
 	image[IMAGE_CONFIG] ^= 1;
 	image[PAYLOAD + 4] = 2;

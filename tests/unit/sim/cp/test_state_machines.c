@@ -142,7 +142,7 @@ static void ck_load_fails(const char *sentence)
 }
 
 #define REFUSED "it was saved with another configuration; user ID, classes, level, machine, " \
-	"number of CPUs and paths, and SPOOL, MDISK and CPU statements must be the same"
+	"number of CPUs and paths, and SPOOL, MDISK, LINK and CPU statements must be the same"
 
 /* The same machines, in the same order; then whoever asks for it, all are loaded. */
 TEST(other_machines)

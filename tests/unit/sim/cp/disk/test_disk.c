@@ -568,7 +568,7 @@ TEST(blocks_from_outside)
 	ck_assert_uint_eq(info_of(1).blocks, 16);
 	ck_assert(!disk_info(fx.cp, 2, &info));
 	ck_assert_int_eq(disk_read(fx.cp, 0x202, 0, 1, data, err, sizeof(err)), -1);
-	ck_assert_str_eq(err, "the guest has no disk 0202; MDISK statements in the directory give it "
+	ck_assert_str_eq(err, "the guest has no disk 0202; MDISK and LINK statements in the directory give it "
 			      "disks");
 	ck_assert_int_eq(disk_write(fx.cp, 0x202, 0, data, 512, err, sizeof(err)), -1);
 	ck_assert_int_eq(disk_read(fx.cp, DISK, 63, 2, data, err, sizeof(err)), -1);
@@ -653,19 +653,22 @@ TEST_LOOP(image_with_other_disks, 0, 4)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "the CP's state cannot be loaded from the image: it was saved with "
 			      "another configuration; user ID, classes, level, machine, number of CPUs and "
-			      "paths, and SPOOL, MDISK and CPU statements must be the same");
+			      "paths, and SPOOL, MDISK, LINK and CPU statements must be the same");
 	free(image);
 }
 
 /*
- * Behind the tag: established (1), block size (4), offset, reads, writes (8 each), pages, each
- * with its number before it, 0 and 7 here, and the number behind the last.
+ * Behind the tag: linked, read-only (1 each), owner (9), device (2), established (1), block size
+ * (4), offset, reads, writes (8 each), pages, each with its number before it, 0 and 7 here, and the
+ * number behind the last.
  */
 enum {
-	IMAGE_ESTABLISHED = 4, IMAGE_BLOCK_SIZE = 5, IMAGE_OFFSET = 9, IMAGE_PAGE = 33,
+	IMAGE_LINKED = 4, IMAGE_OWNER = 6, IMAGE_LINK = 13,
+	IMAGE_ESTABLISHED = 4 + IMAGE_LINK, IMAGE_BLOCK_SIZE = 5 + IMAGE_LINK,
+	IMAGE_PAGE = 33 + IMAGE_LINK,
 	IMAGE_SECOND = IMAGE_PAGE + 4 + 4096, IMAGE_LAST = IMAGE_SECOND + 4 + 4096,
 	/* Of the second disk there is no page. */
-	IMAGE_OTHER = IMAGE_LAST + 4, IMAGE_HOLD = IMAGE_OTHER + 33 - 4 + 4,
+	IMAGE_OTHER = IMAGE_LAST + 4 + IMAGE_LINK, IMAGE_HOLD = IMAGE_OTHER + 33 - 4 + 4,
 	IMAGE_LAST_JOB = IMAGE_HOLD + 1, IMAGE_JOBS = IMAGE_LAST_JOB + 4,
 	IMAGE_JOB = IMAGE_JOBS + 4,
 	/* number (4), device (2), format, async (1 each), count (4), list, parameter (8 each), … */
@@ -677,6 +680,7 @@ static const struct {
 	unsigned int offset;
 	uint8_t value;
 } damage[] = {
+	{ IMAGE_LINKED, 2 }, { IMAGE_OWNER, 'X' }, { IMAGE_ESTABLISHED - 1, 9 },
 	{ IMAGE_ESTABLISHED, 0 }, { IMAGE_ESTABLISHED, 2 }, { IMAGE_BLOCK_SIZE + 2, 3 },
 	{ IMAGE_BLOCK_SIZE + 2, 0x20 }, { IMAGE_OTHER + 5 + 7, 1 }, { IMAGE_OTHER + 3, 2 },
 	{ IMAGE_PAGE + 3, 8 }, { IMAGE_PAGE + 3, 9 }, { IMAGE_SECOND + 3, 0 },
