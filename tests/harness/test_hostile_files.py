@@ -101,7 +101,7 @@ def test_trace(record: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFix
     for text in variants(record):
         file.write_bytes(text + b"\n")
         refused += _refused(lambda: tracefmt.print_trace(file, shown))
-        _refused(lambda: tracefmt.write_perfetto(file, tmp_path / "timeline"))
+        _refused(lambda: tracefmt.write_perfetto(tracefmt.read(file), tmp_path / "timeline"))
     assert refused > 50 and _harmless(shown.getvalue())
     assert _command(capsys, "trace", str(file)) == 1
 

@@ -159,7 +159,7 @@ def test_waiting_is_one_line(tmp_path: Path) -> None:
     raw = io.StringIO()
     tracefmt.print_trace(tmp_path / "t", raw, tracefmt.Choice(raw=True))
     assert len(raw.getvalue().splitlines()) == 8
-    tracefmt.write_perfetto(tmp_path / "t", tmp_path / "out")
+    tracefmt.write_perfetto(tracefmt.read(tmp_path / "t"), tmp_path / "out")
     events = json.loads((tmp_path / "out").read_text("ascii"))["traceEvents"]
     calls = {(e["name"], e["tid"], e["ts"], e["dur"]) for e in events if e.get("cat") == "call"}
     # Each CPU waits for itself there.
@@ -223,7 +223,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
         shown(tmp_path / "binary")
     path = trace(tmp_path / "t", record(1, 0, "a"))
     with pytest.raises(ZvmlabError, match="^timeline /none/x cannot be written: No such file"):
-        tracefmt.write_perfetto(path, "/none/x")
+        tracefmt.write_perfetto(tracefmt.read(path), "/none/x")
 
 
 def test_timeline(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_timeline(tmp_path: Path) -> None:
         record(8, 0, "interrupt", out=[["2000", COMPLETE]]),
         record(9, 0, "interrupt", out=[["2000", COMPLETE]]),
     )
-    tracefmt.write_perfetto(path, tmp_path / "out")
+    tracefmt.write_perfetto(tracefmt.read(path), tmp_path / "out")
     events = json.loads((tmp_path / "out").read_text("ascii"))["traceEvents"]
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert names == {1: "CPU 0", 2: "BOB"}
@@ -274,3 +274,48 @@ def test_trace_of_a_cp(server: Server) -> None:
     assert [r.track for r in records[3:5]] == ["ALICE", "BOB"]
     lines = shown(server.trace)
     assert any("iucv.send user=ALICE" in line and "buffer=" + 300 * "78" in line for line in lines)
+
+
+def member(seq: int, order: int, cpu: int | None, call: str, **fields: Any) -> str:
+    """A record of a machine whose own clock is not the system's."""
+    clock = f"{START + order * 4096:016x}"
+    return record(seq + 1000, cpu, call, order=order, clock=clock, **fields)
+
+
+def test_traces_of_a_system(tmp_path: Path) -> None:
+    """In the order of all of them, each line with the user ID; storage of another names it."""
+    alice = trace(
+        tmp_path / "alice",
+        member(0, 1, None, "config"),
+        member(1, 3, 0, "diag.44"),
+        member(2, 4, 0, "diag.44"),
+        member(3, 6, 0, "iucv.reply", out=[["BOB", "2000", "01"], ["BOB", "3000", 9, "ab"]]),
+    )
+    bob = trace(
+        tmp_path / "bob",
+        member(0, 2, None, "config"),
+        member(1, 5, 0, "diag.44"),
+        member(2, 7, 1, "interrupt", out=[["2000", COMPLETE]]),
+        "{",
+    )
+    traces = {"ALICE": alice, "BOB": bob}
+    out = io.StringIO()
+    tracefmt.print_records(tracefmt.read_system(traces), out)
+    assert out.getvalue().splitlines() == [
+        "      1 ALICE         0.000000     -  config",
+        "      2 BOB           0.000001     -  config",
+        "      3 ALICE         0.000002  cpu0  diag.44, and 1 more until 0.000003",
+        "      5 BOB           0.000004  cpu0  diag.44",
+        "      6 ALICE         0.000005  cpu0  iucv.reply out BOB's 2000:01 BOB's 3000:(9 bytes,"
+        " hash ab)",
+        "      7 BOB           0.000006  cpu1  interrupt msg-complete path 7 msgid 65536",
+    ]
+    out = io.StringIO()
+    choice = tracefmt.Choice(users=("ALICE",), since=4, raw=True)
+    tracefmt.print_records(tracefmt.read_system(traces), out, choice)
+    assert [line.split()[0] for line in out.getvalue().splitlines()] == ["4", "6"]
+    tracefmt.write_perfetto(tracefmt.read_system(traces), tmp_path / "out")
+    events = json.loads((tmp_path / "out").read_text("ascii"))["traceEvents"]
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert names == {1: "ALICE", 2: "BOB"}
+    assert {e["pid"] for e in events if e["name"] == "interrupt"} == {2}

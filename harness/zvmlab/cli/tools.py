@@ -20,7 +20,7 @@ from zvmlab.cli.options import (
 )
 from zvmlab.cli.say import say
 from zvmlab.cp.control import Control
-from zvmlab.guest.run_dir import RunningGuest, running_guests, running_systems
+from zvmlab.guest.run_dir import RunningGuest, members_of, running_guests, running_systems
 
 REQUEST_SECONDS = 30.0
 
@@ -47,7 +47,8 @@ def add_commands(commands: Any) -> None:
         "  zvmlab trace run/trace.jsonl --since 1200 --raw\n"
         "  zvmlab trace run/trace.jsonl --since-test overflow\n"
         "  zvmlab trace run/trace.jsonl --perfetto out.json\n"
-        "  zvmlab trace --guest ALICE --call 'iucv.*'",
+        "  zvmlab trace --guest ALICE --call 'iucv.*'\n"
+        "  zvmlab trace --system three-guests --call interrupt",
     )
     trace.add_argument("file", nargs="?", type=Path, metavar="FILE", help="trace.jsonl of a guest")
     running_option(trace)
@@ -160,31 +161,45 @@ def run_trace(arguments: argparse.Namespace) -> int:
     """Hand over to the trace's own modules."""
     from zvmlab.cp import trace_tests, tracefmt  # only this command needs them
 
-    file = _trace_of(arguments)
+    traces = _traces_of(arguments)
     since = arguments.since
     if arguments.since_test is not None:
-        since = trace_tests.first_of(file, arguments.since_test)
+        if arguments.file is None:
+            raise UsageError("--since-test is for a trace that tests have kept; name its file")
+        since = trace_tests.first_of(arguments.file, arguments.since_test)
     choice = tracefmt.Choice(tuple(arguments.call), tuple(arguments.user), since, arguments.raw)
+    single = next(iter(traces.values())) if arguments.system is None or arguments.guest else None
+    records = tracefmt.read_system(traces) if single is None else tracefmt.read(single)
     if arguments.perfetto is not None:
-        tracefmt.write_perfetto(file, arguments.perfetto, choice)
+        tracefmt.write_perfetto(records, arguments.perfetto, choice)
     else:
-        tracefmt.print_trace(file, sys.stdout, choice)
+        tracefmt.print_records(records, sys.stdout, choice)
     return EXIT_PASS
 
 
-def _trace_of(arguments: argparse.Namespace) -> Path:
-    """The file that was named, or that of a member of a running system."""
-    running = arguments.guest is not None or arguments.system is not None
-    if (arguments.file is not None) == running:
-        raise UsageError("trace needs either a file, or --guest for a member of a running system")
-    if arguments.file is not None:
-        return Path(arguments.file)
-    found = running_guest(arguments)
-    if not found.trace:
+def _traces_of(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The file that was named, that of a member of a running system, or those of all, by user ID."""
+    if (arguments.file is not None) == (
+        arguments.guest is not None or arguments.system is not None
+    ):
         raise UsageError(
-            f"{found.shown} is a member of no system, or has no trace; zvmlab run --keep keeps one"
+            "trace needs either a file, or --guest or --system for what runs in a system"
         )
-    return Path(found.trace)
+    if arguments.file is not None:
+        return {"": Path(arguments.file)}
+    if arguments.guest is None:
+        members = members_of(arguments.system)
+    else:
+        members = [running_guest(arguments)]
+    found = {guest.userid: Path(guest.trace) for guest in members if guest.trace}
+    if not found and arguments.guest is None:
+        raise UsageError(f"no guest of the system {arguments.system} is logged on")
+    if not found:
+        raise UsageError(
+            f"{members[0].shown} is a member of no system, or has no trace; zvmlab run --keep keeps"
+            " one"
+        )
+    return found
 
 
 def run_fetch(arguments: argparse.Namespace) -> int:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import fnmatch
+import heapq
 import itertools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 from zvmlab.base.errors import ZvmlabError
@@ -39,7 +40,7 @@ _EVENT_BYTES = 40
 _MAX_LINE = 16 << 20
 _MAX_NUMBER = 1 << 64
 _TOD = re.compile("[0-9a-fA-F]{1,16}")
-_KNOWN = {"seq", "tod", "cpu", "call", "in", "out", "cc", "pgm", "how", "lost"}
+_KNOWN = {"seq", "order", "tod", "clock", "cpu", "call", "in", "out", "cc", "pgm", "how", "lost"}
 _PENDING = {EventType.MSG_PENDING, EventType.PRIO_PENDING}
 _COMPLETE = {EventType.MSG_COMPLETE, EventType.PRIO_COMPLETE}
 _YIELDS = ("diag.44", "diag.9c")
@@ -61,6 +62,8 @@ class Record:
     cpu: int | None
     call: str
     fields: Mapping[str, Any]
+    machine: str = ""
+    """User ID of the member of a system whose record it is, if there are several."""
 
     @property
     def track(self) -> str:
@@ -94,6 +97,25 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
         raise ZvmlabError(f"trace {os.fspath(path)} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ZvmlabError(f"{os.fspath(path)} is not a trace of a CP: it is not ASCII") from None
+
+
+def read_system(traces: Mapping[str, str | os.PathLike[str]]) -> Iterator[Record]:
+    """The records of a system's members, whose user IDs are the keys, in their common order.
+
+    Their numbers and times are those of the system.
+    """
+    files = [_of_member(read(path), userid) for userid, path in traces.items()]
+    return heapq.merge(*files, key=lambda record: record.seq)
+
+
+def _of_member(records: Iterator[Record], userid: str) -> Iterator[Record]:
+    last = 0
+    for record in records:
+        clock = str(record.fields.get("clock", ""))
+        order = record.fields.get("order", last)
+        last = order if type(order) is int and last <= order < _MAX_NUMBER else last
+        tod = int(clock, 16) if _TOD.fullmatch(clock) else record.tod
+        yield replace(record, seq=last, tod=tod, machine=userid)
 
 
 def read_part(path: str | os.PathLike[str], begin: int, end: int) -> Iterator[Record]:
@@ -146,11 +168,23 @@ def _number(value: Any) -> int:
 
 
 def _check_access(access: Any) -> None:
-    """Address and data; length and hash instead of data; "more", how many more and their hash."""
+    """Address and data; length and hash instead of data; "more", how many more and their hash.
+
+    In front of the address is the user ID of another machine, if the storage is that machine's.
+    """
+    if isinstance(access, list):
+        access = access[_is_others(access) :]
     if not isinstance(access, list) or len(access) not in (2, 3):
         raise ValueError(access)
     if len(access) == 2 and not isinstance(access[1], (str, type(None))):
         raise ValueError(access)
+
+
+def _is_others(access: list[Any]) -> bool:
+    """Is it storage of another machine: name, address and data, or length and hash?"""
+    return len(access) == 4 or (
+        len(access) == 3 and not isinstance(access[1], int) and access[0] != "more"
+    )
 
 
 def _value(value: Any) -> str:
@@ -165,6 +199,8 @@ def _value(value: Any) -> str:
 def _access(access: list[Any]) -> str:
     if access[0] == "more":
         return f"and {access[1]} more (hash {access[2]})"
+    if _is_others(access):
+        return f"{access[0]}'s {_access(access[1:])}"
     if len(access) == 3:
         return f"{access[0]}:({access[1]} bytes, hash {access[2]})"
     if access[1] is None:
@@ -254,7 +290,8 @@ def describe(record: Record, start: int, raw: bool = False) -> str:
     fields = record.fields
     seconds = seconds_since(record, start)
     where = "-" if record.cpu is None else f"cpu{record.cpu}"
-    parts = [f"{record.seq:>7} {seconds:13.6f} {where:>5}  {record.call}"]
+    machine = f"{record.machine:<8} " if record.machine else ""
+    parts = [f"{record.seq:>7} {machine}{seconds:13.6f} {where:>5}  {record.call}"]
     told = None if raw or not record.call.startswith("iucv.") else _iucv_text(record)
     if told is not None:
         parts[0] += told[0]
@@ -291,7 +328,7 @@ class Choice:
     calls: tuple[str, ...] = ()
     """Names of calls: "iucv.*"."""
     users: tuple[str, ...] = ()
-    """User IDs; "CPU 0" and so on are the guest's own."""
+    """User IDs; "CPU 0" and so on are the guest's own, and of a system the members' are theirs."""
     since: int = 0
     """The first number."""
     raw: bool = False
@@ -302,7 +339,10 @@ class Choice:
         return (
             record.seq >= self.since
             and _matches(record.call, self.calls)
-            and _matches(record.track, self.users)
+            and (
+                _matches(record.track, self.users)
+                or (record.machine != "" and _matches(record.machine, self.users))
+            )
         )
 
 
@@ -326,8 +366,11 @@ def folded(records: Iterator[Record], by_track: bool = False) -> Iterator[Fold]:
     """
     waiting: dict[str, Fold] = {}
     for record in records:
-        track = record.track if by_track else ""
+        track = f"{record.machine} {record.track}" if by_track else ""
         fold = waiting.get(track)
+        if fold is not None and fold.first.machine != record.machine:
+            yield waiting.pop(track)
+            fold = None
         if fold is not None and record.call == "repeat":
             fold.last, fold.count = record, fold.count + int(record.fields["times"])
         elif fold is not None and record.call in _YIELDS:
@@ -344,8 +387,13 @@ def folded(records: Iterator[Record], by_track: bool = False) -> Iterator[Fold]:
 
 def print_trace(path: str | os.PathLike[str], out: TextIO, choice: Choice = Choice()) -> None:
     """The trace as text, one line for each record that is wanted, or several of one kind."""
+    print_records(read(path), out, choice)
+
+
+def print_records(records: Iterable[Record], out: TextIO, choice: Choice = Choice()) -> None:
+    """The same of what read() or read_system() gives."""
     start: int | None = None
-    shown = (record for record in read(path) if choice.wants(record))
+    shown = (record for record in records if choice.wants(record))
     for fold in (Fold(record, record) for record in shown) if choice.raw else folded(shown):
         # A guest that is restored goes on at the time when it was saved.
         again = fold.first.call == "state.load"
@@ -360,8 +408,9 @@ class _Timeline:
     """Chrome's trace-event format, which Perfetto reads; *start* is a TOD value."""
 
     def __init__(self, start: int) -> None:
-        self.events: list[dict[str, Any]] = [_metadata("process_name", 0, "CP")]
-        self._tracks: dict[str, int] = {}
+        self.events: list[dict[str, Any]] = []
+        self._machines: dict[str, int] = {}
+        self._tracks: dict[tuple[str, str], int] = {}
         self._open: set[int] = set()
         self._start = start
 
@@ -369,7 +418,7 @@ class _Timeline:
         """A record, or several, as a slice; messages as spans from pending to complete."""
         record = fold.first
         when = (record.tod - self._start) / _TOD_PER_MICROSECOND
-        base = {"pid": 1, "tid": self._track(record.track), "ts": when}
+        base = {**self._track(record.machine, record.track), "ts": when}
         arguments = {k: v for k, v in record.fields.items() if k not in ("tod", "call", "cpu")}
         arguments["text"] = describe(record, self._start).split(maxsplit=3)[-1]
         name = record.call if fold.count == 1 else f"{record.call} x {fold.count}"
@@ -381,11 +430,19 @@ class _Timeline:
         if image is not None:
             self._message(base, image)
 
-    def _track(self, name: str) -> int:
-        if name not in self._tracks:
-            self._tracks[name] = len(self._tracks) + 1
-            self.events.append(_metadata("thread_name", self._tracks[name], name))
-        return self._tracks[name]
+    def _track(self, machine: str, name: str) -> dict[str, int]:
+        """Of a machine's rows: those of a guest alone are CP's."""
+        if machine not in self._machines:
+            self._machines[machine] = len(self._machines) + 1
+            self._name("process_name", self._machines[machine], 0, machine or "CP")
+        if (machine, name) not in self._tracks:
+            self._tracks[machine, name] = len(self._tracks) + 1
+            self._name("thread_name", self._machines[machine], self._tracks[machine, name], name)
+        return {"pid": self._machines[machine], "tid": self._tracks[machine, name]}
+
+    def _name(self, kind: str, process: int, track: int, name: str) -> None:
+        metadata = {"ph": "M", "name": kind, "pid": process, "tid": track, "args": {"name": name}}
+        self.events.append(metadata)
 
     def _message(self, base: Mapping[str, Any], image: bytes) -> None:
         msgid = int.from_bytes(image[4:8], "big")
@@ -401,15 +458,11 @@ class _Timeline:
         self.events.append({**base, **span})
 
 
-def _metadata(kind: str, track: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": kind, "pid": 1, "tid": track, "args": {"name": name}}
-
-
 def write_perfetto(
-    path: str | os.PathLike[str], out: str | os.PathLike[str], choice: Choice = Choice()
+    records: Iterable[Record], out: str | os.PathLike[str], choice: Choice = Choice()
 ) -> None:
     """A timeline that ui.perfetto.dev and chrome://tracing open."""
-    shown = (record for record in read(path) if choice.wants(record))
+    shown = (record for record in records if choice.wants(record))
     first = next(shown, None)
     timeline = _Timeline(0 if first is None else first.tod)
     if first is not None:
