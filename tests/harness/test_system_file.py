@@ -134,7 +134,20 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
         ("[users.ALICE.files]\n'/x' = 'none'\n", "line 1: no such file: none"),
         ("[users.ALICE]\nfiles = {'x' = 'mine.toml'}\n", 'the guest\'s path "x" does not begin'),
         ("[users.ALICE]\ntrace-data = 'long'\n", 'trace-data is "long" (short or full)'),
-        ("[users.ALICE]\nautolog = true\n", "line 2: a user has no autolog: all users log on"),
+        ("[users.ALICE]\nautolog = true\n", "line 2: autolog is true; it must be a text"),
+        (
+            "[users.ALICE]\n[users.BOB]\nautolog = 'ALISE'\n",
+            "line 3: autolog: there is no user ALISE; did you mean ALICE",
+        ),
+        (
+            "[users.ALICE]\nautolog = 'alice'\n",
+            "line 2: nobody would ever log ALICE on, because each waits for the next:"
+            " ALICE -> ALICE; remove one autolog",
+        ),
+        (
+            "[users.A]\nautolog='B'\n[users.B]\nautolog='C'\n[users.C]\nautolog='B'\n",
+            "line 4: nobody would ever log B on, because each waits for the next: B -> C -> B;",
+        ),
         ("[users.ALICE]\nbackend = 'hercules'\n", "a user has no backend: a member of a system runs"),
         ("[users.ALICE]\nsegments = []\n", "a user has no segments: segments belong to the system"),
         ("backend = 'qemu'\n[users.ALICE]\n",
@@ -185,3 +198,11 @@ def test_memory(tmp_path: Path) -> None:
     ).replace("takes", "take")
     meminfo.unlink()
     found.check_memory(meminfo)  # nobody knows
+
+
+def test_who_waits_for_whom(tmp_path: Path) -> None:
+    found = _read(
+        tmp_path, "[users.ALICE]\n[users.BOB]\nautolog='alice'\n[users.CAROL]\nautolog='BOB'\n"
+    )
+    assert found.autolog == {"BOB": "ALICE", "CAROL": "BOB"}
+    assert list(found.users) == ["ALICE", "BOB", "CAROL"]

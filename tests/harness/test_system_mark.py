@@ -49,6 +49,13 @@ def test_users_and_segments() -> None:
     assert tester.segments == alice.segments == (segment,)
 
 
+def test_who_logs_on_later() -> None:
+    found = _described(ALICE={}, BOB={"later": True, "cpus": 2}, CAROL={"later": False})
+    assert found.later == {"BOB"}
+    assert list(found.users) == ["ALICE", "BOB", "CAROL"]
+    assert found.users["BOB"].cpus == 2
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

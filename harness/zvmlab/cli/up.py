@@ -9,8 +9,8 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +71,17 @@ def run_up(arguments: argparse.Namespace) -> int:
     found.check_memory()
     progress = Progress(brief=True)
     with System(
-        found.segments, arguments.keep, found.options, found.name, found.path.absolute()
+        found.segments,
+        arguments.keep,
+        found.options,
+        found.name,
+        found.path.absolute(),
+        found.users,
     ) as system:
         program(progress)
         prepared = {userid: _prepared(found, userid, progress) for userid in found.users}
         system.start()
-        return _Up(system, prepared).run()
+        return _Up(system, prepared, found.autolog).run()
 
 
 Prepared = tuple["GuestConfig", "Artifacts"]
@@ -106,6 +111,7 @@ def _say_where(error: ZvmlabError, where: str) -> None:
 class _User:
     """What is shown of one."""
 
+    userid: str
     guest: Guest
     state: str = "logs on"
     text: str = ""
@@ -113,16 +119,21 @@ class _User:
     up: bool = False
     over: bool = False
     error: ZvmlabError | None = None
+    gone: threading.Event = field(default_factory=threading.Event)
 
 
 class _Up:
     """The users of a system that is up, each watched by a thread."""
 
-    def __init__(self, system: System, prepared: dict[str, Prepared]) -> None:
+    def __init__(
+        self, system: System, prepared: dict[str, Prepared], autolog: Mapping[str, str]
+    ) -> None:
         self._system = system
         self._prepared = prepared
+        self._autolog = autolog
         self._users: dict[str, _User] = {}
-        self._news: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self._panicked = False
         self._threads: list[threading.Thread] = []
         self._ending = False
         self._began = time.monotonic()
@@ -137,73 +148,117 @@ class _Up:
                         self._take_news(show)
         finally:
             self._end()
-        if any(isinstance(user.error, GuestPanic) for user in self._users.values()):
-            return EXIT_PANIC
-        return EXIT_PASS
+        return EXIT_PANIC if self._panicked else EXIT_PASS
 
     def _start(self, show: _Show) -> None:
-        """All log on, in their order, then all boot; whoever cannot ends all."""
-        for userid, (config, artifacts) in self._prepared.items():
-            guest = self._system.guest(userid, config, artifacts)
-            self._users[userid] = _User(guest, since=time.monotonic())
-            show.line(userid, "logs on")
+        """All but those who wait log on, in their order, then all boot; whoever cannot ends all."""
+        for userid in self._prepared:
+            if userid in self._autolog:
+                continue
+            user = self._user(userid)
+            show.line(userid, user.state)
             try:
-                guest.start()
+                user.guest.start()
             except ZvmlabError as error:
                 _say_where(error, userid)
                 raise
-        for userid, user in self._users.items():
-            thread = threading.Thread(target=self._watch, args=(userid, user), name=userid)
-            self._threads.append(thread)
-            thread.start()
+        for user in list(self._users.values()):
+            self._begin(self._watch, user)
+        self._begin(self._serve_autolog)
         while not self._all(lambda user: user.up):
             self._take_news(show)
-            for userid, user in self._users.items():
+            for userid, user in list(self._users.items()):
                 if user.error is not None:
                     _say_where(user.error, userid)
                     raise user.error
                 if user.over:
                     raise EmulatorError(f"{userid} has logged off before all guests were up")
 
+    def _user(self, userid: str) -> _User:
+        config, artifacts = self._prepared[userid]
+        guest = self._system.guest(userid, config, artifacts)
+        user = self._users[userid] = _User(userid, guest, since=time.monotonic())
+        return user
+
+    def _begin(self, run: Callable[..., None], *words: object) -> None:
+        thread = threading.Thread(target=run, args=words)
+        self._threads.append(thread)
+        thread.start()
+
+    def _serve_autolog(self) -> None:
+        """Start whom CP asks for."""
+        while not self._ending:
+            userid = self._system.next_start(_LOOK_SECONDS)
+            if userid is None:
+                if not self._system.process.alive:
+                    return
+                continue
+            self._log_on(userid)
+
+    def _log_on(self, userid: str) -> None:
+        """Start a user's machine when the last one has ended, which has logged off already."""
+        last = self._users.get(userid)
+        if last is not None:
+            if not last.up and not last.over:
+                return  # it is on its way
+            if not last.gone.wait(_END_SECONDS):
+                self._news.put((userid, "cannot log on: its last machine has not ended"))
+                return
+            last.guest.stop()
+        user = self._user(userid)
+        self._tell(user, user.state)
+        try:
+            user.guest.start()
+        except ZvmlabError as error:
+            self._has_ended(user, error)
+            return
+        self._begin(self._watch, user)
+
     def _all(self, is_so: Any) -> bool:
-        return all(map(is_so, self._users.values()))
+        return all(map(is_so, list(self._users.values())))
 
     def _take_news(self, show: _Show) -> None:
         """What has happened, or that nothing has for a while."""
         with contextlib.suppress(queue.Empty):
-            userid = self._news.get(timeout=_LOOK_SECONDS)
-            user = self._users[userid]
-            show.line(userid, f"{user.state}: {user.text}" if user.text else user.state)
+            userid, said = self._news.get(timeout=_LOOK_SECONDS)
+            show.line(userid, said)
         # CP for all of them, which nobody can do without.
         if not self._system.process.alive and not self._ending:
             self._system.process.check()
         show.renew()
 
-    def _tell(self, userid: str, user: _User, state: str, text: str = "") -> None:
+    def _tell(self, user: _User, state: str, text: str = "") -> None:
         user.state, user.text, user.since = state, text, time.monotonic()
-        self._news.put(userid)
+        self._news.put((user.userid, f"{state}: {text}" if text else state))
 
-    def _watch(self, userid: str, user: _User) -> None:
+    def _has_ended(self, user: _User, error: ZvmlabError) -> None:
+        """By a fault; one that could not start has not been there."""
+        user.error = error
+        self._panicked |= isinstance(error, GuestPanic)
+        self._tell(user, "has ended", str(error))
+        user.over = True
+        user.gone.set()
+
+    def _watch(self, user: _User) -> None:
         """A guest's life: boots, restarts, and one end."""
         guest = user.guest
         try:
             while True:
                 self._boot(guest)
                 user.up = True
-                self._tell(userid, user, "is up", f"Linux {guest.agent.info.release}")
+                self._tell(user, "is up", f"Linux {guest.agent.info.release}")
                 self._serve(guest)
                 if not guest.emulator.alive:
                     guest.check()
-                    self._tell(userid, user, "has logged off")
+                    self._tell(user, "has logged off")
                     return
-                self._tell(userid, user, "restarts")
+                self._tell(user, "restarts")
         except ZvmlabError as error:
             if not self._ending:
-                user.error = error
-                self._tell(userid, user, "has ended", str(error))
+                self._has_ended(user, error)
         finally:
             user.over = True
-            self._news.put(userid)
+            user.gone.set()
 
     @staticmethod
     def _boot(guest: Guest) -> None:
@@ -231,9 +286,10 @@ class _Up:
     def _end(self) -> None:
         """Nothing is left afterwards, whatever the threads are waiting for."""
         self._ending = True
-        for user in self._users.values():
+        # One that starts meanwhile ends with the process.
+        for user in list(self._users.values()):
             user.guest.kill()
-        for thread in self._threads:
+        for thread in list(self._threads):
             thread.join(_END_SECONDS)
 
     def rows(self) -> Iterator[tuple[str, ...]]:

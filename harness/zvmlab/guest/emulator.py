@@ -229,10 +229,12 @@ class Emulator:
         """What it tells next; None if it tells nothing for so long, or has ended."""
         stdout = self._process.stdout
         assert stdout is not None, "it was started with a pipe"
+        ready = select.poll()
+        ready.register(stdout, select.POLLIN)
         end = time.monotonic() + seconds
         while b"\n" not in self._told:
             left = max(0.0, end - time.monotonic())
-            data = os.read(stdout.fileno(), 4096) if select.select([stdout], [], [], left)[0] else b""
+            data = os.read(stdout.fileno(), 4096) if ready.poll(left * 1000) else b""
             if not data:
                 return None
             self._told += data
@@ -363,4 +365,6 @@ class Emulator:
             if self._process.stdin is not None:
                 with contextlib.suppress(BrokenPipeError):
                     self._process.stdin.close()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
             self._stopped = self._ended(KILL_SECONDS)

@@ -41,7 +41,8 @@ class System:
 
     *segments* are those of the system, for all guests; a guest's own do not count.  *options* are
     further ones of the process: level and machine.  With a *name*, other processes find it and
-    its members; *file* is what they are told it was made from.
+    its members; *file* is what they are told it was made from.  *users* are in CP's directory,
+    logged on or not: next_start() says whom XAUTOLOG asks for.
     """
 
     def __init__(
@@ -51,7 +52,9 @@ class System:
         options: Mapping[str, str] = MappingProxyType({}),
         name: str | None = None,
         file: Path | None = None,
+        users: Mapping[str, GuestConfig] = MappingProxyType({}),
     ) -> None:
+        self.users = users
         self._segments = tuple(segments)
         self._options = options
         self._undo = contextlib.ExitStack()
@@ -68,6 +71,7 @@ class System:
             raise
         self.guests: dict[str, Guest] = {}
         """All that were made, by their user IDs."""
+        self._made: dict[str, int] = {}
         self._process: Emulator | None = None
 
     @property
@@ -84,13 +88,19 @@ class System:
         self.logs.mkdir(parents=True, exist_ok=True)
         argv = [str(program(Progress())), str(self.socket), f"segment={';'.join(self._segments)}"]
         argv += [f"{key}={value}" for key, value in self._options.items()]
-        self._process = Emulator(argv, self.logs / _LOG)
+        argv += [f"user={userid}" for userid in self.users]
+        self._process = Emulator(argv, self.logs / _LOG, tells=True)
         self._undo.callback(self._process.stop)
         if not Limit(START_SECONDS).look(lambda: self.socket.exists() or not self.process.alive):
             raise EmulatorError(f"the system did not start within {START_SECONDS:g} s")
         if not self.process.alive:
             said = (self.logs / _LOG).read_text("utf-8", "replace").strip()
             raise UsageError(said.removeprefix("zvmlab-system: "))
+
+    def next_start(self, seconds: float) -> str | None:
+        """The user of whom XAUTOLOG wants a guest; None if nobody is asked for so long."""
+        line = self.process.next_line(seconds)
+        return None if line is None else line.removeprefix("start ")
 
     @property
     def name(self) -> str:
@@ -105,7 +115,8 @@ class System:
     ) -> Guest:
         """A guest of that user ID, which has not started yet; it ends with the system.
 
-        Of one that has ended there can be another.  *artifacts*: see Guest.
+        Of one that has ended there can be another, with a folder of its own.  *artifacts*: see
+        Guest.
         """
         self.start()
         earlier = self.guests.get(userid)
@@ -117,7 +128,9 @@ class System:
             segments=self._segments,
             system=self.socket,
         )
-        guest = Guest(config, self.logs / userid, artifacts, self._kept)
+        self._made[userid] = self._made.get(userid, 0) + 1
+        folder = userid if earlier is None else f"{userid}.{self._made[userid]}"
+        guest = Guest(config, self.logs / folder, artifacts, self._kept)
         self._undo.callback(guest.stop)
         self.guests[userid] = guest
         return guest

@@ -50,7 +50,6 @@ _HEADER = re.compile(r"\[\s*users\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\
 _TABLE = re.compile(r"\[([^\[\]]+)\]")
 _KEY = re.compile(r"(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*=")
 _NOT_YET = {
-    "autolog": "all users log on when the system starts, in the order of the file",
     "backend": "a member of a system runs in qemu",
     "deterministic": "a member of a system cannot count its instructions",
     "schedule": "a member of a system cannot count its instructions",
@@ -103,6 +102,7 @@ _USER_KEYS: dict[str, _Read] = {
     "tools": _texts,
     "devices": _texts,
     "append": _text,
+    "autolog": _text,
     "trace-data": _text,
     "trace-limit": _number,
 }
@@ -120,6 +120,8 @@ class SystemFile:
     users: Mapping[str, GuestConfig]
     lines: Mapping[str, int] = field(default_factory=dict)
     """Where each user is described."""
+    autolog: Mapping[str, str] = field(default_factory=dict)
+    """Users who wait until another one logs them on, and who that is."""
 
     def where(self, userid: str) -> str:
         """The beginning of a sentence about that user."""
@@ -188,17 +190,21 @@ class _Reader:
         ranges = self._segments(segments)
         found: dict[str, GuestConfig] = {}
         lines: dict[str, int] = {}
+        autolog: dict[str, str] = {}
         for given, table in users.items():
             userid = self._userid(given, lines)
             lines[userid] = self._lines.user(given)
             found[userid] = self._user(given, userid, table, ranges)
+            if "autolog" in table:
+                autolog[userid] = table["autolog"].upper()
+        self._check_autolog(autolog, {given.upper(): given for given in users})
         name = name or words.pop("name", None) or self._path.stem
         words.pop("name", None)
         try:
             check_system_name(name, "system")
         except UsageError as error:
             raise UsageError(f"{error}; give it another with --name") from None
-        return SystemFile(self._path, name, words, ranges, found, lines)
+        return SystemFile(self._path, name, words, ranges, found, lines, autolog)
 
     def _load(self) -> str:
         try:
@@ -263,6 +269,26 @@ class _Reader:
                 f"{where}: there are two users {userid}; the first is in line {lines[userid]}"
             )
         return userid
+
+    def _check_autolog(self, autolog: Mapping[str, str], users: Mapping[str, str]) -> None:
+        """Whoever waits is waiting for a user who will be there."""
+        for userid, other in autolog.items():
+            where = self._at(f"users.{users[userid]}", "autolog")
+            if other not in users:
+                raise UsageError(
+                    f"{where}: autolog: there is no user {short(other)}"
+                    f"{did_you_mean(other, list(users))}"
+                )
+            chain = [userid]
+            while chain[-1] in autolog:
+                chain.append(autolog[chain[-1]])
+                if chain[-1] == userid:
+                    raise UsageError(
+                        f"{where}: nobody would ever log {userid} on, because each waits for the"
+                        f" next: {' -> '.join(chain)}; remove one autolog"
+                    )
+                if chain[-1] in chain[:-1]:
+                    break  # of a cycle that it is not in, which its members tell
 
     def _segments(self, table: object) -> tuple[str, ...]:
         """The segments' definitions; no two have a page in common."""

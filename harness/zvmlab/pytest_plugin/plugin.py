@@ -529,9 +529,11 @@ def system(
     found = _system_of(request.node, zvmlab_kernel)
     for config in found.users.values():
         _ready_made(request.config, (config.kernel, config.driver, config.backend))
-    with System(found.segments, zvmlab_dir) as made:
-        for userid, config in found.users.items():
-            watch(request, made.guest(userid, with_built_modules(config)))
+    users = {userid: with_built_modules(config) for userid, config in found.users.items()}
+    with System(found.segments, zvmlab_dir, users=users) as made:
+        for userid, config in users.items():
+            if userid not in found.later:
+                watch(request, made.guest(userid, config))
         for guest in made.guests.values():
             guest.start()
         for guest in made.guests.values():

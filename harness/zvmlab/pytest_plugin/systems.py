@@ -5,7 +5,8 @@
     def test_two(system): ...
 
 Each name is a user ID, with fields of its GuestConfig; the kernel is the test's unless they name
-another.  Without a mark there are ALICE and BOB.
+another.  Without a mark there are ALICE and BOB.  One with ``"later": True`` is in CP's directory
+only, until XAUTOLOG asks for it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Described(NamedTuple):
 
     segments: tuple[str, ...]
     users: dict[str, GuestConfig]
+    later: frozenset[str]
+    """Users that do not log on by themselves."""
 
 
 def described(item: pytest.Item, plain: GuestConfig) -> Described:
@@ -41,19 +44,22 @@ def described(item: pytest.Item, plain: GuestConfig) -> Described:
     words = dict(USUAL if mark is None else mark.kwargs)
     segments = tuple(words.pop("segments", DEFAULT_SEGMENTS))
     users: dict[str, GuestConfig] = {}
+    later = set()
     for userid, fields in words.items():
         check_userid(userid, f"mark {MARK}")
         if not isinstance(fields, Mapping):
             raise UsageError(f"mark {MARK}: {userid} is {fields!r}; it must be a dict of fields")
-        for name in fields:
+        given: dict[str, Any] = dict(fields)
+        if given.pop("later", False):
+            later.add(userid)
+        for name in given:
             possible = [known for known in GuestConfig._fields if known not in _OF_SYSTEM]
             if name not in possible:
                 raise UsageError(
                     f"mark {MARK}: a user has no field {name}{did_you_mean(name, possible)}"
                 )
-        given: dict[str, Any] = dict(fields)
         given["cp"] = {**given.get("cp", {}), "userid": userid}
         users[userid] = plain._replace(segments=segments, **given)
     if not users:
         raise UsageError(f"mark {MARK} names no user, as in {MARK}(ALICE={{}})")
-    return Described(segments, users)
+    return Described(segments, users, frozenset(later))
