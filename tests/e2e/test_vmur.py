@@ -55,7 +55,7 @@ def _qemu_only(zvmlab_backend: str) -> None:
         pytest.skip("the card devices of Hercules are its own, and CP has no part in them")
 
 
-def _await_node(guest: Guest, node: str) -> None:
+def await_node(guest: Guest, node: str) -> None:
     """The kernel makes the node after the write that sets a device online has returned."""
     limit = time.monotonic() + SECONDS
     while True:
@@ -78,7 +78,7 @@ def vmur(guest: Guest) -> Guest:
     guest.agent.modprobe("vmur").check()
     for device, node in zip(DEVICES, NODES, strict=True):
         online(guest, device)
-        _await_node(guest, node)
+        await_node(guest, node)
     return guest
 
 
@@ -379,7 +379,7 @@ def test_a_reboot_with_open_files(vmur: Guest) -> None:
     assert files(vmur.control, GUEST, PUNCH)[0].open
     vmur.agent.modprobe("vmur").check()
     online(vmur, DEVICES[0])
-    _await_node(vmur, RDR)
+    await_node(vmur, RDR)
     assert tool(vmur, "re", "-t", "1", "-O").check().stdout == b"again\n"
 
 
@@ -389,7 +389,7 @@ def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
     assert Failing(guest).loads(program, "vmur")[errno.ENOMEM] > 0
     guest.agent.modprobe("vmur").check()
     online(guest, DEVICES[0])
-    _await_node(guest, RDR)
+    await_node(guest, RDR)
 
 
 @pytest.mark.requirement("R15")
@@ -406,7 +406,7 @@ def test_device_without_memory_stays_offline(vmur: Guest) -> None:
     worker.close(fd).check()
     assert {0, errno.ENOMEM} <= set(errors), errors
     online(vmur, DEVICES[1])
-    _await_node(vmur, PUN)
+    await_node(vmur, PUN)
 
 
 @pytest.mark.requirement("R15")
