@@ -25,7 +25,7 @@ MADE_ONCE = {
         "msg_init",
     ),
     *("paging_init", "recording_init", "dcss_init_system", "trace_init", "trace_buffer_init"),
-    *("console_init", "disk_part_init", "spool_init_system", "spool_init"),
+    *("console_init", "disk_part_init", "own_disk", "spool_init_system", "spool_init"),
     "allocate",  # of the spool
     "parse_operands",  # of a configured segment: its file
     "iucv_user_new",

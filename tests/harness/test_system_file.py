@@ -137,7 +137,7 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
         ("[users.ALICE]\nautolog = true\n", "line 2: autolog is true; it must be a text"),
         (
             "[users.ALICE]\n[users.BOB]\nautolog = 'ALISE'\n",
-            "line 3: autolog: there is no user ALISE; did you mean ALICE",
+            "line 3: autolog: there is no user \"ALISE\"; did you mean ALICE",
         ),
         (
             "[users.ALICE]\nautolog = 'alice'\n",

@@ -105,7 +105,7 @@ def read_system(traces: Mapping[str, str | os.PathLike[str]]) -> Iterator[Record
     Their numbers and times are those of the system.
     """
     files = [_of_member(read(path), userid) for userid, path in traces.items()]
-    return heapq.merge(*files, key=lambda record: record.seq)
+    yield from heapq.merge(*files, key=lambda record: record.seq)
 
 
 def _of_member(records: Iterator[Record], userid: str) -> Iterator[Record]:
