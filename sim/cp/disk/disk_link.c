@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Disks of other users: who may link them, and as what. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "disk_private.h"
@@ -73,6 +74,29 @@ void disk_attach(struct disk *disk, struct shared_disk *shared, bool read_only)
 	shared->links++;
 	disk->shared = shared;
 	disk->read_only = read_only;
+}
+
+static void free_shared(struct cp_system *system, struct shared_disk *shared)
+{
+	struct shared_disk **at = &system->shared_disks;
+
+	while (*at != shared)
+		at = &(*at)->next;
+	*at = shared->next;
+	free(shared->data);
+	free(shared);
+}
+
+void disk_detach(struct cp *cp, struct disk *disk)
+{
+	struct shared_disk *shared = disk->shared;
+
+	if (!shared)
+		return;
+	disk->shared = NULL;
+	assert(shared->links > 0);
+	if (--shared->links == 0)
+		free_shared(cp->system, shared);
 }
 
 /* The statement LINK that has this device, or -1. */

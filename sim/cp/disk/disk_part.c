@@ -7,29 +7,6 @@
 #include "disk_private.h"
 #include "zvmlab/state.h"
 
-static void free_shared(struct cp_system *system, struct shared_disk *shared)
-{
-	struct shared_disk **at = &system->shared_disks;
-
-	while (*at != shared)
-		at = &(*at)->next;
-	*at = shared->next;
-	free(shared->data);
-	free(shared);
-}
-
-void disk_detach(struct cp *cp, struct disk *disk)
-{
-	struct shared_disk *shared = disk->shared;
-
-	if (!shared)
-		return;
-	disk->shared = NULL;
-	assert(shared->links > 0);
-	if (--shared->links == 0)
-		free_shared(cp->system, shared);
-}
-
 static void disk_fini(struct cp *cp)
 {
 	for (unsigned int i = 0; i < CP_MAX_DISKS; i++)

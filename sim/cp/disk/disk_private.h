@@ -74,8 +74,6 @@ void disk_attach(struct disk *disk, struct shared_disk *shared, bool read_only);
 /** May @cp link it in that mode?  @read_only: as what. */
 bool disk_may_link(const struct cp *cp, const struct shared_disk *shared, enum cp_link_mode mode,
 		   bool *read_only);
-
-/* disk_part.c */
 /** The machine has the disk no longer; the last link takes its contents along. */
 void disk_detach(struct cp *cp, struct disk *disk);
 
