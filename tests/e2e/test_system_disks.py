@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from test_dasd_diag import MODULES, await_disk, opened, page_of, set_attribute, text_of
+from vdisk_lab import MODULES, await_disk, opened, page_of, set_attribute, text_of
 
 from zvmlab.cp import disk
 from zvmlab.guest.guest import Guest

@@ -48,7 +48,9 @@ class _CountingBatch(Batch):
         size = struct.calcsize(_TIMESPEC)
         self.call(Call.CLOCK_GETTIME, time.CLOCK_MONOTONIC, Out(size, whole=True))
 
-    def start(self, timeout: float = DEFAULT_SECONDS, stop: bool = False) -> Pending[BatchResult]:
+    def start(
+        self, timeout: float = DEFAULT_SECONDS, stop: bool = False, collected: bool = False
+    ) -> Pending[BatchResult]:
         self._read_clock()
         begun = list(self.noted)
         what = "+".join(dict.fromkeys(operation.what for operation in begun[1:-1]))
@@ -60,7 +62,8 @@ class _CountingBatch(Batch):
             return _Inner(result, len(begun))
 
         payload = self.payload(limit_ms(timeout), stop)
-        return self._worker.start(Request.BATCH, payload, f"a batch with {what}", timeout, decode)
+        what = f"a batch with {what}"
+        return self._worker.start(Request.BATCH, payload, what, timeout, decode, collected)
 
 
 class _Inner(BatchResult):
