@@ -138,7 +138,7 @@ const char *saved_console_take(struct saved_console *c)
 	if (try_obtain_lock(&console->lock) != 0)
 		return "the console is in use";
 	idle = !console->busy && !IOPENDING(console) && !console->startpending &&
-	       !console->suspended && !console->crwpending && !console_has_line();
+	       !console->suspended && !console->crwpending && !console_waits();
 	if (idle)
 		copy_console(c, console);
 	release_lock(&console->lock);

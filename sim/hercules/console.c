@@ -216,7 +216,7 @@ static bool enter(const char *text, size_t len)
 	return taken;
 }
 
-bool console_type(const char *command)
+bool console_command(const char *command)
 {
 	if (!console.dev || command[0] != '/')
 		return false;
@@ -232,7 +232,7 @@ DEVBLK *console_device(void)
 	return console.dev;
 }
 
-bool console_has_line(void)
+bool console_waits(void)
 {
 	return console.line_there;
 }

@@ -224,7 +224,7 @@ static void *type_or_command(void *command)
 {
 	void *(*next)(void *) = HDL_FINDNXT(type_or_command);
 
-	if (console_type(command) || checkpoint_command(command))
+	if (console_command(command) || checkpoint_command(command))
 		return NULL;
 	return next ? next(command) : NULL;
 }

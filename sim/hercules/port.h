@@ -144,11 +144,11 @@ int options_read(const char *path, char *err, size_t errlen);
 extern DEVHND console_handler;
 int console_open(char *err, size_t errlen);
 /** A command of the panel.  Return: false if it is none for the console. */
-bool console_type(const char *command);
+bool console_command(const char *command);
 /** The console, or NULL if there is none. */
 DEVBLK *console_device(void);
 /** Has something been typed that the guest has not read?  With the device's lock held. */
-bool console_has_line(void);
+bool console_waits(void);
 /**
  * A line is there, or the guest has read one: have it told, and take the client's next one.
  * Return: ms until this is to be called again, or -1: when there is something new.
