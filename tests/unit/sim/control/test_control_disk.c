@@ -83,13 +83,13 @@ static const struct {
 	const char *request, *answer;
 } refusals[] = {
 	{ RUN("disk-read", "\"device\":514,\"block\":0"),
-	  failed("the guest has no disk 0202; MDISK statements in the directory give it disks") },
+	  failed("the guest has no disk 0202; MDISK and LINK statements in the directory give it disks") },
 	{ RUN("disk-read", "\"device\":513,\"block\":15,\"blocks\":2"),
 	  failed("disk 0201 has 16 blocks, and not 2 from block 15 on") },
 	{ RUN("disk-read", "\"device\":513,\"block\":0,\"blocks\":8193"),
 	  wrong("argument \\\"blocks\\\" is not an integer from 0 to 8192") },
 	{ RUN("disk-write", "\"device\":514,\"block\":0,\"data\":\"\""),
-	  failed("the guest has no disk 0202; MDISK statements in the directory give it disks") },
+	  failed("the guest has no disk 0202; MDISK and LINK statements in the directory give it disks") },
 	{ RUN("disk-write", "\"device\":512,\"block\":0,\"data\":\"paWl\""),
 	  failed("3 bytes are not a multiple of 512, the length of a block") },
 	{ RUN("disk-write", "\"device\":512,\"block\":131073,\"data\":\"\""),
