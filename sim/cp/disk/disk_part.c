@@ -70,9 +70,9 @@ static int disk_part_init(struct cp *cp, char *err, size_t errlen)
 /* Contents stay, and what tests have chosen; what the guest has set up or asked for is gone. */
 static void disk_reset(struct cp *cp)
 {
+	cp->disks->jobs = 0;
 	for (unsigned int i = 0; i < cp->config.disks; i++)
 		disk_forget(cp, i);
-	cp->disks->jobs = 0;
 }
 
 static bool is_zero(const uint8_t *page, size_t len)

@@ -111,7 +111,8 @@ TEST(page_defaults)
 }
 
 #define GUEST(cpu, online) \
-	"{\"name\":\"OTHER\",\"cpu-us\":" cpu ",\"online-us\":" online ",\"storage-min\":3," \
+	"{\"name\":\"OTHER\",\"group\":\"STAFF\",\"cpu-us\":" cpu ",\"online-us\":" online "," \
+	"\"storage-min\":3," \
 	"\"storage-max\":4,\"storage-share\":5,\"storage-used\":6,\"cpus\":8,\"operating\":7," \
 	"\"share-max\":10,\"share\":9,\"capped\":2,\"dedicated\":true,\"samples\":[11,12,13,14," \
 	"15,65]}"
@@ -121,7 +122,8 @@ TEST(guests_described_and_forgotten)
 	int fd = new_client();
 
 	answer_is(fd, RUN("guest-describe",
-			  "\"name\":\"other\",\"cpu-us\":1,\"online-us\":2,\"cpu-percent\":150,"
+			  "\"name\":\"other\",\"group\":\"STAFF\",\"cpu-us\":1,"
+			  "\"online-us\":2,\"cpu-percent\":150,"
 			  "\"storage-min\":3,\"storage-max\":4,\"storage-share\":5,"
 			  "\"storage-used\":6,\"operating\":7,\"cpus\":8,\"share\":9,"
 			  "\"share-max\":10,\"cpu-use\":11,\"cpu-delay\":12,\"page-wait\":13,"
@@ -137,7 +139,8 @@ TEST(guests_described_and_forgotten)
 	/* Nothing but a name: the rest is 0. */
 	answer_is(fd, RUN("guest-describe", "\"name\":\"IDLE\""), returned(""));
 	ck_part(fd, RUN("query-guests", ""),
-		"{\"name\":\"IDLE\",\"cpu-us\":0,\"online-us\":0,\"storage-min\":0,"
+		"{\"name\":\"IDLE\",\"group\":\"\",\"cpu-us\":0,\"online-us\":0,"
+		"\"storage-min\":0,"
 		"\"storage-max\":0,\"storage-share\":0,\"storage-used\":0,\"cpus\":0,"
 		"\"operating\":0,\"share-max\":0,\"share\":0,\"capped\":0,\"dedicated\":false,"
 		"\"samples\":[0,0,0,0,0,0]}");

@@ -238,8 +238,8 @@ TEST_LOOP(state_damaged, 0, 6)
 	struct state s = { .loading = false };
 	/* Of the system: tag 4, IPL TOD 8, files: id 2, TOD 8, origin 9. */
 	const size_t origin = 4 + 8 + 2 + 8;
-	/* Of the machine: tag 4, log-on TOD 8, RUN 1, settings of 2 bytes. */
-	const size_t settings = 4 + 8 + CP_MAX_SEGMENTS * 19 + 4 + 8 + 1;
+	/* Of the machine: tag 4, log-on TOD 8, RUN 1, its end 1 + 8 + 9, settings of 2 bytes. */
+	const size_t settings = 4 + 8 + CP_MAX_SEGMENTS * 19 + 4 + 8 + 1 + 1 + 8 + 9;
 	const size_t at = settings + 2 * (size_t)bad[_i].setting;
 
 	command_state(&s);
