@@ -350,7 +350,7 @@ static void show(struct cp_port *port)
 {
 	const struct cp_host *host = &port->remote->host;
 	const struct member_call asked = { .function = MEMBER_SHOWN };
-	char block[CP_PAGE_SIZE];
+	char block[CP_PAGE_SIZE] = { 0 };
 	struct member_reply reply;
 
 	do {
@@ -703,7 +703,7 @@ static void unit(struct cp_port *port, struct cp_unit_io *io)
 static size_t type(struct cp_port *port, const char *keys, size_t len)
 {
 	struct member_call asked = call_of(MEMBER_TYPE, 0);
-	char block[CP_PAGE_SIZE];
+	char block[CP_PAGE_SIZE] = { 0 };
 
 	asked.length = (uint32_t)smaller(len, sizeof(block));
 	memcpy(block, keys, asked.length);
