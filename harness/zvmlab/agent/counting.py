@@ -62,8 +62,8 @@ class _CountingBatch(Batch):
             return _Inner(result, len(begun))
 
         payload = self.payload(limit_ms(timeout), stop)
-        what = f"a batch with {what}"
-        return self._worker.start(Request.BATCH, payload, what, timeout, decode, collected)
+        named = f"a batch with {what}"
+        return self._worker.start(Request.BATCH, payload, named, timeout, decode, collected)
 
 
 class _Inner(BatchResult):
