@@ -148,9 +148,9 @@ TEST(lines_are_whole_or_as_long_as_linesize)
 TEST(lines_are_read_in_their_order)
 {
 	ck_no_line();
-	type("first\nseco");
+	type("first\nse");
 	ck_assert(console_has_line(fx.cp));
-	type("nd\r\n");
+	type("cond\r\n");
 	ck_line("first");
 	ck_line("second");
 	ck_line("");
