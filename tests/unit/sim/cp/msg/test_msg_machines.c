@@ -99,20 +99,18 @@ TEST(consoles)
 	ck_assert_ptr_null(fx_take(0));
 }
 
+#define NO(what) "HCPMFS057I BOB not receiving; " what " off\n"
+
 /* SET MSG and SET WNG are each machine's own, and each is for its kind. */
 TEST(switches)
 {
-	static const char *const no = "HCPMFS057I BOB not receiving; %s off\n";
-	char expected[64];
-
 	fx_use(BOB);
 	ck_guest("SET MSG OFF", 0, "");
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "QUERY SET", 0), "MSG OFF, WNG ON , EMSG"));
 	fx_use(ALICE);
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "QUERY SET", 0), "MSG ON , WNG ON , EMSG"));
-	snprintf(expected, sizeof(expected), no, "MSG");
-	ck_guest("MSG BOB hello", 57, expected);
-	ck_operator("MSGNOH BOB hello", 57, expected);
+	ck_guest("MSG BOB hello", 57, NO("MSG"));
+	ck_operator("MSGNOH BOB hello", 57, NO("MSG"));
 	ck_operator("WARNING BOB hello", 0, "");
 	ck_guest("SMSG BOB hello", 0, "");
 	fx_use(BOB);
@@ -120,8 +118,7 @@ TEST(switches)
 	ck_guest("SET WNG OFF\nSET MSG ON", 0, "");
 	ck_assert_ptr_nonnull(strstr(run_as(CPCMD_GUEST, "QUERY SET", 0), "MSG ON , WNG OFF, EMSG"));
 	fx_use(ALICE);
-	snprintf(expected, sizeof(expected), no, "WNG");
-	ck_operator("WNG BOB hello", 57, expected);
+	ck_operator("WNG BOB hello", 57, NO("WNG"));
 	ck_guest("MSG BOB hello", 0, "");
 	ck_guest("SET MSG IUCV", 3, INVALID("CFS", "IUCV"));
 	ck_guest("SET WNG", 26, MISSING("CFS"));
