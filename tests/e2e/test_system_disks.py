@@ -32,7 +32,7 @@ def online(guest: Guest, number: int) -> str:
 
 
 @pytest.mark.not_debug("it has no dasd_diag", coverage=True)
-@pytest.mark.requirement("S26")
+@pytest.mark.requirement("S16")
 @pytest.mark.zvmlab_system(
     BOB={"cp": {"directory": f"{BASE};MDISK 0200 FB-512 V-DISK 64 MW"}, "modules": MODULES},
     ALICE={"cp": {"directory": f"{BASE};LINK BOB 0200 0300 RR"}, "modules": MODULES},

@@ -32,7 +32,7 @@ def read_next(capture: Capture, *readers: DataSets) -> list[Record]:
     return records(wanted)
 
 
-@pytest.mark.requirement("S23")
+@pytest.mark.requirement("S13")
 @pytest.mark.zvmlab_system(ALICE={}, BOB={}, CAROL={}, DAVE={"later": True})
 def test_three_readers_of_one_segment(system: System, zvmlab_dir: Path) -> None:
     """The same bytes; one that stops reading loses sets of its own; who comes and goes is told."""
@@ -79,7 +79,7 @@ def sampled(userid: str, header: Header, data: bytes) -> Application:
     return Application(2, userid, header.product, 0, data)
 
 
-@pytest.mark.requirement("S24")
+@pytest.mark.requirement("S14")
 @pytest.mark.zvmlab_system(
     ALICE={"modules": ("monwriter",)},
     BOB={"modules": ("monwriter", "appldata_mem")},

@@ -35,7 +35,7 @@ def install(guest: Guest) -> None:
         await_node(guest, node)
 
 
-@pytest.mark.requirement("S25")
+@pytest.mark.requirement("S15")
 @pytest.mark.zvmlab_system(ALICE=USER, BOB=USER)
 def test_files_between_guests(system: System, vmcp_in: Callable[[Guest], Commands]) -> None:
     """1 MiB there and back, byte for byte; TRANSFER and TAG; the other's files are his."""

@@ -39,7 +39,7 @@ def await_log_off(watching: Guest, userid: str) -> str:
             return text[9:]
 
 
-@pytest.mark.requirement("S20")
+@pytest.mark.requirement("S10")
 @pytest.mark.zvmlab_system(ALICE=ANY_CLASS, BOB=LATER)
 def test_logged_on_forced_and_logged_on_again(
     system: System, vmcp_in: Callable[[Guest], Commands]
@@ -70,7 +70,7 @@ def test_logged_on_forced_and_logged_on_again(
         bob.stop()
 
 
-@pytest.mark.requirement("S21")
+@pytest.mark.requirement("S11")
 @pytest.mark.zvmlab_system(ALICE=ANY_CLASS, BOB={})
 def test_told_and_signalled(system: System, vmcp_in: Callable[[Guest], Commands]) -> None:
     """Messages on the other's console; SIGNAL SHUTDOWN forces whoever does not end in time."""
@@ -114,7 +114,7 @@ def _kill(guest: Guest) -> None:
     guest.kill()
 
 
-@pytest.mark.requirement("S22")
+@pytest.mark.requirement("S12")
 @pytest.mark.zvmlab_system(
     ALICE={
         "cp": {"class": "ABCEG", "directory": "IUCV ALLOW;IUCV ANY;IUCV *MSG;IUCV *ACCOUNT"},

@@ -7,7 +7,8 @@ Those of ``before`` were made by commit 7594aa1::
         --trace-data full --keep DIR -- monread --write-monwrite /out/read.monwrite
 
 A change after which CP rightly writes another trace makes ``trace.jsonl.gz`` again, and says so.
-It was made again when the configuration got the machine, and the guest its agent's path.
+It was made again when the configuration got the machine, and the guest its agent's path, and its
+configuration has conmode since there is one.
 """
 
 from __future__ import annotations
