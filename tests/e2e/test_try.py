@@ -96,7 +96,12 @@ def tried(
     return run
 
 
-pytestmark = [pytest.mark.timeout(SECONDS + 60), pytest.mark.first_kernel]
+pytestmark = [
+    pytest.mark.timeout(SECONDS + 60),
+    pytest.mark.first_kernel,
+    # They look for what a trial leaves in the cache, which they share.
+    pytest.mark.xdist_group("try"),
+]
 Tried = Callable[[Edit, str], tuple[int, dict[str, Any], str]]
 
 
