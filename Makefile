@@ -7,6 +7,8 @@ CC ?= gcc
 AR ?= ar
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
+# Where it is installed, nothing is compiled twice, in another clone neither.
+CCACHE := $(shell command -v ccache)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 
@@ -70,6 +72,14 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(abspath $(BUILD))/pycache
 PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin
 
+ifneq ($(CCACHE),)
+ifeq ($(origin CCACHE_DIR),undefined)
+export CCACHE_DIR := $(shell $(HARNESS) -m zvmlab.base.cache compiled)
+endif
+export CCACHE_BASEDIR := $(CURDIR)
+CCACHE := $(if $(CCACHE_DIR),$(CCACHE))
+endif
+
 # Unit tests run under ASan and UBSan, but for coverage, and are compiled quickly; what is shipped is
 # checked for warnings of the optimiser by "make objects".  Other programs have sanitizers with ASAN=1.
 UNIT_CFLAGS := -Og $(SANITIZE) -ffile-prefix-map=$(CURDIR)=.
@@ -99,7 +109,7 @@ $(BUILD)/unit/%.o: %.c
 ifeq ($(C),1)
 	$(Q)sparse -Wno-decl $(call module_cppflags,$<) $<
 endif
-	$(Q)$(CC) $(CFLAGS_ALL) $(UNIT_CFLAGS) -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(CFLAGS_ALL) $(UNIT_CFLAGS) -c -o $@ $<
 
 $(BUILD)/plain/%.o: %.c
 	@mkdir -p $(@D)
@@ -107,7 +117,7 @@ $(BUILD)/plain/%.o: %.c
 ifeq ($(C),1)
 	$(Q)sparse -Wno-decl $(call module_cppflags,$<) $<
 endif
-	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -c -o $@ $<
 
 # A module as an archive, in each of the ways that it is compiled in.
 ARCHIVES := $(foreach way,unit plain fuzz,$(MODULES:%=$(BUILD)/$(way)/%.a))
@@ -287,7 +297,7 @@ check-docs: setup ##+ test: run every command that the documents show; PAGES="RE
 .PHONY: compile-commands
 compile-commands: ##+ develop: write compile_commands.json, for clangd and others
 	@mkdir -p $(BUILD)
-	$(Q)$(MAKE) -nB V=1 all unit tools | $(PYTHON) ci/compile_commands.py >$(BUILD)/compile_commands.json.part
+	$(Q)$(MAKE) -nB V=1 CCACHE= all unit tools | $(PYTHON) ci/compile_commands.py >$(BUILD)/compile_commands.json.part
 	$(Q)mv $(BUILD)/compile_commands.json.part compile_commands.json
 
 .PHONY: lint

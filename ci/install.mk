@@ -38,7 +38,7 @@ monrec: $(MONREC_LIB) ##+ use: build libmonrec, static and shared, for programs 
 $(BUILD)/shared/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
-	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
 $(BUILD)/libmonrec.so.0: $(MONREC_OBJ) lib/monrec/monrec.map
 	$(say) LD $@

@@ -714,3 +714,25 @@ def test_an_entry_that_goes_while_the_cache_is_looked_at(
 
     monkeypatch.setattr(os, "scandir", removing)
     assert trust.first_objection(tmp_path) is None
+
+
+def test_what_is_compiled_is_kept_there_and_goes_with_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cache.main(["compiled"]) == 0
+    folder = Path(capsys.readouterr().out.strip())
+    assert folder.parent == cache_root() and is_ours(folder)
+    (folder / "0").mkdir()
+    (folder / "0" / "object").write_bytes(b"compiled")
+    assert cache.remove() == [] and not folder.exists()
+
+
+def test_a_cache_that_compiled_first_is_adopted() -> None:
+    folder = Path(os.environ["ZVMLAB_CACHE"], "compiled")
+    folder.mkdir(parents=True)
+    (folder / "ccache.conf").touch()
+    assert is_ours(cache_root()) and cache.remove() == []
+
+
+def test_usage() -> None:
+    assert cache.main(["compile"]) == EXIT_USAGE

@@ -7,7 +7,8 @@ a manifest of what it consists of; one that is not as it was noted is made again
 Two processes that want the same one build it once.
 
 The cache's folder and its entries carry the mark of zvmlab.base.owned: nothing else is
-ever removed.  ``python3 -m zvmlab.base.cache remove`` removes what is ours.
+ever removed.  ``python3 -m zvmlab.base.cache remove`` removes what is ours; ``… compiled`` says where
+ccache keeps what it has compiled.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TextIO
 
 from zvmlab.base import manifest, shipped
 from zvmlab.base.errors import CannotRun, StepFailed, Timeout, UsageError, exit_code
-from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
+from zvmlab.base.owned import MARK, discard, is_ours, mark, mark_once, others, some
 from zvmlab.base.signature import is_settled, signature
 from zvmlab.base.trust import first_objection, keep_others_out, objection
 
@@ -35,7 +36,7 @@ UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
 _ENTRY = re.compile(
     r"[a-z][a-z0-9.-]*-(?:.+-)?[0-9a-f]{16}"
     r"|(?:kernel|headers)-(?:bookworm|trixie|sid)-\d.+"
-    r"|(?:qemu-data|meson)-trixie|apt|decided"
+    r"|(?:qemu-data|meson)-trixie|apt|decided|compiled"
 )
 _BEGUN = re.compile(r"\.[a-z].*\.\d+|\.debs-\w+")
 _FILE = re.compile(
@@ -392,8 +393,15 @@ def main(arguments: list[str]) -> int:
     """Return: exit code."""
 
     def program() -> None:
+        if arguments == ["compiled"]:
+            folder = cache_root() / "compiled"
+            with contextlib.suppress(PermissionError):  # nobody keeps anything there
+                folder.mkdir(exist_ok=True)
+                mark_once(folder)
+                print(folder)
+            return
         if arguments != ["remove"]:
-            raise UsageError("usage: python3 -m zvmlab.base.cache remove")
+            raise UsageError("usage: python3 -m zvmlab.base.cache remove|compiled")
         left = remove()
         if left:
             print(f"left in {_place()[0]}, because zvmlab did not put it there: {some(left)}")
