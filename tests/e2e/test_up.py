@@ -72,7 +72,9 @@ class Up:
 @contextlib.contextmanager
 def up(file: Path, name: str, *options: str) -> Iterator[Up]:
     """One that has just been started."""
-    argv = [sys.executable, str(TREE / "zvmlab"), "up", str(file), "--name", name, *options]
+    # What runs the tests may ignore SIGHUP, as nohup does, and its children with it.
+    argv = ["env", "--default-signal=HUP", sys.executable, str(TREE / "zvmlab"), "up", str(file)]
+    argv += ["--name", name, *options]
     output = file.with_suffix(".log")
     with (
         open(output, "wb") as log,

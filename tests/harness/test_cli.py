@@ -260,7 +260,9 @@ def test_cp_and_list_find_a_running_guest(fake: Fake) -> None:
 def _run(fake: Fake, *options: str) -> subprocess.Popen[str]:
     """zvmlab run with the fake emulator, a local kernel and a program that need no network."""
     (fake.folder / "program").write_bytes(_elf())
-    argv = [str(ZVMLAB), "run", "--kernel", str(fake.folder / "kernel"), *options]
+    # What runs the tests may ignore SIGHUP, as nohup does, and its children with it.
+    argv = ["env", "--default-signal=HUP", str(ZVMLAB), "run"]
+    argv += ["--kernel", str(fake.folder / "kernel"), *options]
     return subprocess.Popen(
         [*argv, str(fake.folder / "program")],
         stdin=subprocess.DEVNULL,
