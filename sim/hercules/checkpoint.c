@@ -158,13 +158,13 @@ static int parse_image(struct image *image, const struct cp_machine_file *file)
 /* The CP's storage rights come with its state, its keys before the guest's. */
 static int image_apply(const struct image *image, char *err, size_t errlen)
 {
-	const S64 epoch = get_tod_epoch();
+	const uint64_t before = hold_tod();
 	int result;
 
 	saved_machine_apply_clock(&image->machine);
 	result = port->own.calls->load(&port->own, image->cp, image->cp_len, err, errlen);
 	if (result != 0) {
-		set_tod_epoch(epoch);
+		hold_set_tod(before);
 		return -1;
 	}
 	if (sclp_masks_apply(image->machine.sclp_receive, image->machine.sclp_send) != 0) {

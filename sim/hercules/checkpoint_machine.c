@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "hold.h"
+
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Pending for whichever CPU comes first; that an I/O interruption is, cannot be saved. */
@@ -39,7 +41,7 @@ const char *saved_machine_take(struct saved_machine *m)
 	int cpu;
 
 	*m = (struct saved_machine){
-		.tod = tod_clock(sysblk.regs[0]),
+		.tod = hold_tod(),
 		.program_parameter = sysblk.program_parameter,
 		.addrlimval = sysblk.addrlimval,
 		.servparm = sysblk.servparm,
@@ -75,7 +77,7 @@ bool saved_machine_valid(const struct saved_machine *m)
 
 void saved_machine_apply_clock(const struct saved_machine *m)
 {
-	set_tod_clock(m->tod);
+	hold_set_tod(m->tod);
 }
 
 void saved_machine_apply(const struct saved_machine *m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs held between two instructions. */
+/* CPUs held between two instructions; the guest's clocks stand still meanwhile. */
 #include "hold.h"
 
 #include <stdio.h>
@@ -8,13 +8,54 @@
 /* A CPU comes by within microseconds: looked at every ms, for 5 s. */
 #define CHECK_US 1000
 #define CHECKS 5000u
+/* How often Hercules looks at the clocks of a guest that is held; they show nothing new. */
+#define CLOCK_US 20000
 
 /* All guarded by Hercules' interrupt lock; wanted is looked at without it, too. */
 static struct {
 	bool wanted;
+	bool stopped;		/* the clocks stand still */
+	int clock_us;		/* how often Hercules looks at them else */
 	CPU_BITMAP held;
+	uint64_t tod;		/* bits 0-55 */
 	S64 timer[MAX_CPUS];
 } hold;
+
+static uint64_t tod(void)
+{
+	return tod_clock(sysblk.regs[0] ? sysblk.regs[0] : &sysblk.dummyregs);
+}
+
+uint64_t hold_tod(void)
+{
+	return hold.stopped ? hold.tod : tod();
+}
+
+void hold_set_tod(uint64_t tod)
+{
+	set_tod_clock(tod);
+	hold.tod = tod;
+}
+
+static void stop_clocks(void)
+{
+	/* A clock that is steered cannot be set. */
+	if (hold.stopped || get_tod_steering() != 0.0)
+		return;
+	hold.tod = tod();
+	hold.clock_us = sysblk.timerint;
+	sysblk.timerint = CLOCK_US;
+	hold.stopped = true;
+}
+
+static void start_clocks(void)
+{
+	if (!hold.stopped)
+		return;
+	set_tod_clock(hold.tod);
+	sysblk.timerint = hold.clock_us;
+	hold.stopped = false;
+}
 
 /* With the lock held, which is given up on the way; as in an enabled wait. */
 static void stay(REGS *regs)
@@ -45,9 +86,11 @@ void hold_here(REGS *regs)
 		*timer = cpu_timer(regs);
 		stay(regs);
 		set_cpu_timer(regs, *timer);
-		/* Hercules' clock went on and may have found that the time had come. */
+		/* Hercules' clocks went on and may have found that the time had come. */
 		if (*timer >= 0)
 			OFF_IC_PTIMER(regs);
+		if (tod_clock(regs) <= regs->clkc)
+			OFF_IC_CLKC(regs);
 	}
 	port_unlock();
 }
@@ -76,6 +119,7 @@ bool hold_complete(void)
 
 void hold_end(void)
 {
+	start_clocks();
 	__atomic_store_n(&hold.wanted, false, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < MAX_CPUS; i++)
 		if (sysblk.regs[i] && hold_has(sysblk.regs[i]))
@@ -116,9 +160,11 @@ static int begin(bool start, char *err, size_t errlen)
 		port_lock(NULL);
 		complete = hold_complete();
 	}
-	if (!complete && start)
+	if (complete)
+		stop_clocks();
+	else if (start)
 		hold_stop();
-	else if (!complete)
+	else
 		hold_end();
 	port_unlock();
 	if (complete)

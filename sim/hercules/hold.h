@@ -4,8 +4,9 @@
  *
  * A CPU that Hercules stops forgets which interruptions were pending for it alone,
  * signals of other CPUs among them, and "startall" starts also those CPUs that the
- * guest has stopped.  A CPU that is held forgets nothing, and its CPU timer stands
- * still; CPUs that the guest has stopped stay as they are.
+ * guest has stopped.  A CPU that is held forgets nothing; CPUs that the guest has stopped
+ * stay as they are.  CPU timers and TOD clock stand still, so that the guest does not
+ * notice.
  */
 #ifndef ZVMLAB_HERCULES_HOLD_H
 #define ZVMLAB_HERCULES_HOLD_H
@@ -27,6 +28,10 @@ void hold_stop(void);
 bool hold_complete(void);
 /** With the lock held: is this CPU held? */
 bool hold_has(const REGS *regs);
+/** The guest's TOD clock, bits 0-55, which stands still while all CPUs are held. */
+uint64_t hold_tod(void);
+/** Set it, with the lock held. */
+void hold_set_tod(uint64_t tod);
 /** The CPU timer of a CPU that is held, with the lock held; may be changed. */
 S64 *hold_cpu_timer(const REGS *regs);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The core's questions to the emulator, struct cp_host; all with the lock held. */
-#include "port.h"
+#include "hold.h"
 
 #include <sys/mman.h>
 
@@ -39,7 +39,7 @@ static bool host_release(void *opaque, int cpu, uint64_t addr)
 
 static uint64_t now(void)
 {
-	return tod_clock(sysblk.regs[0] ? sysblk.regs[0] : &sysblk.dummyregs) << 8;
+	return hold_tod() << 8;
 }
 
 static uint64_t guest_tod(void *opaque)

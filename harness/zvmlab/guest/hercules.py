@@ -156,7 +156,7 @@ def prepare_stock(config: GuestConfig, artifacts: Artifacts, into: Path) -> list
 class Panel:
     """Commands by standard input; the module says when one has been executed."""
 
-    clocks_stop = False
+    clocks_stop = True
     clocks_jump = False
     can_go_back = False
 
