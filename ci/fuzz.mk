@@ -76,14 +76,14 @@ fuzz-mutants: ##+ test: check that the fuzzer finds deliberate mistakes
 .PHONY: museum
 museum: ## measure: bring old bugs of Linux back, one at a time: IDS=…, TIMES=10, KERNEL=…; SUITE=1: does the suite notice?
 	$(Q)ci/setup.sh run build test
-	$(Q)./zvmlab museum run $(if $(SUITE),--suite --jobs $(JOBS)) $(if $(TIMES),-n $(TIMES)) \
+	$(Q)./zvmlab museum run $(if $(SUITE),--suite) $(if $(TIMES),-n $(TIMES)) \
 		$(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL)) $(IDS)
 
 .PHONY: mutants
-mutants: ## measure: find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main; LINUX=1: of Linux
+mutants: ## measure: find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main; LINUX=1: of Linux, RESUME=1: go on
 	$(Q)ci/setup.sh build $(if $(LINUX),run test,check)
 	$(Q)$(HARNESS) $(if $(LINUX),$(MUTATE_LINUX),$(MUTATE)) --build $(BUILD) \
 		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(FOLDER:%=--folder %)
 
 MUTATE = tests/mutants/mutate.py --jobs $(shell nproc) $(if $(BASE),--base $(BASE))
-MUTATE_LINUX = tests/mutants/mutate_linux.py $(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL))
+MUTATE_LINUX = tests/mutants/mutate_linux.py $(if $(RESUME),--resume) $(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL))

@@ -5,6 +5,7 @@ docs/mutants.md explains it.
 
     make mutants LINUX=1 N=100 SEED=7
     make mutants LINUX=1 N=20 FOLDER="af_iucv monwriter" KERNEL=source:7.2
+    make mutants LINUX=1 N=100 SEED=7 RESUME=1                       (what a run before has not tried)
     mutate_linux.py --entries build/mutants/linux-survivors.toml     (the same changes once more)
 """
 
@@ -24,6 +25,7 @@ import judged
 import page
 from chance import by_chance
 from change import Change, Mutant, short
+from kept import Kept
 from table import ROOT
 from trial import Result, Verdict
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, exit_code
@@ -58,6 +60,7 @@ KERNEL = "sid"
 """Of the series that the map is of, and packaged, so that no kernel has to be built."""
 SECONDS = 900
 """For the tests of one change, on a busy machine."""
+RESULTS = "linux-results.jsonl"
 _BOOT = "(boot)"
 
 
@@ -100,9 +103,12 @@ def all_mutants(tree: Path, known: Map, folders: Sequence[str]) -> dict[str, lis
 class LinuxRunner:
     """Builds changed modules, and runs the tests of what is changed in guests."""
 
-    def __init__(self, kernel: str, known: Map, seconds: float, progress: Progress) -> None:
+    def __init__(
+        self, kernel: str, known: Map, seconds: float, kept: Kept, progress: Progress
+    ) -> None:
         self._kernel = kernel
         self._map = known
+        self._kept = kept
         self._progress = progress
         self._end = time.monotonic() + seconds
         self._base = Unchanged()
@@ -117,13 +123,18 @@ class LinuxRunner:
         return results
 
     def one(self, mutant: Mutant) -> Result:
-        """Tries a change."""
+        """Tries a change, or recalls what became of it."""
+        known = self._kept.of(mutant)
+        if known is not None:
+            return known
         begun = time.monotonic()
         verdict, by, asked = self._judge(mutant)
         what = f"{short(mutant.change.was)} -> {short(mutant.change.became)}"
         shown = f" ({by})" if by else ""
         print(f"{verdict.value}{shown}: {mutant.place}: {what}", flush=True)
-        return Result(mutant, verdict, by, asked, time.monotonic() - begun)
+        result = Result(mutant, verdict, by, asked, time.monotonic() - begun)
+        self._kept.add(result)
+        return result
 
     def _judge(self, mutant: Mutant) -> tuple[Verdict, str, tuple[str, ...]]:
         texts = {mutant.file: mutant.changed}
@@ -179,7 +190,12 @@ def _report(args: argparse.Namespace) -> int:
     progress = Progress()
     target = targets_of(args.kernel, progress)[0]
     known = read_map("")
-    runner = LinuxRunner(args.kernel, known, args.seconds, progress)
+    made = args.build / "mutants"
+    made.mkdir(parents=True, exist_ok=True)
+    if not (args.resume or args.entries):
+        (made / RESULTS).unlink(missing_ok=True)
+    kept = Kept(made / RESULTS, args.kernel, args.resume)
+    runner = LinuxRunner(args.kernel, known, args.seconds, kept, progress)
     if args.entries:
         title = f"Changes of {args.entries}"
         entries = judged.load(args.entries, judged.LINUX)
@@ -195,8 +211,6 @@ def _report(args: argparse.Namespace) -> int:
         unjudged = [r for r in left if (r.mutant.file, r.mutant.changed) not in reasons]
         parts.append(page.Part(folder, tuple(results), len(left) - len(unjudged)))
         opened += unjudged
-    made = args.build / "mutants"
-    made.mkdir(parents=True, exist_ok=True)
     (made / "linux.md").write_text(page.page(title, parts, reasons), encoding="utf-8")
     entries_text = "\n".join(page.entry(result, judged.LINUX) for result in opened)
     (made / "linux-survivors.toml").write_text(entries_text, encoding="utf-8")
@@ -216,6 +230,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--seed", type=int, default=1, help="another number, other changes")
     add("--folder", action="append", default=[], help="only this driver; repeatable")
     add("--seconds", type=float, default=math.inf, help="begin none after these")
+    add("--resume", action="store_true", help="take the results that earlier runs have kept")
     add("--entries", type=Path, help="the changes of a file like linux-survivors.toml")
     add("--tree", type=Path, default=ROOT, help="another clone than this one")
     args = parser.parse_args(argv)

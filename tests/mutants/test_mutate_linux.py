@@ -11,6 +11,7 @@ import judged
 import mutate_linux
 import pytest
 from change import Change, Kind, Mutant
+from kept import Kept
 from trial import Result, Verdict
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE, UsageError
 from zvmlab.base.progress import Progress
@@ -97,10 +98,12 @@ def test_what_becomes_of_a_change(
     monkeypatch.setattr(mutate_linux, "noticing", asked)
     monkeypatch.setattr(mutate_linux, "same_code", lambda a, b: a.read_bytes() == b.read_bytes())
     change = Change(Kind.COMPARISON, SOURCE.index(">"), ">", ">=")
-    runner = mutate_linux.LinuxRunner("sid", MAP, 60, Progress(quiet=True))
+    kept = Kept(tmp_path / "results", "sid", False)
+    runner = mutate_linux.LinuxRunner("sid", MAP, 60, kept, Progress(quiet=True))
     (result,) = runner.several([Mutant(FILE, change, SOURCE)])
     assert (result.verdict, result.by) == (verdict, by)
     assert f"{FILE}:4: > -> >=" in capsys.readouterr().out
+    assert Kept(tmp_path / "results", "sid", True).of(Mutant(FILE, change, SOURCE)) == result
 
 
 _CHANGED = SOURCE.replace("a > 3", "a >= 3")
@@ -132,6 +135,37 @@ def test_report_has_what_is_not_judged(
     if left:
         (entry_left,) = judged.load(build / "mutants/linux-survivors.toml", judged.LINUX)
         assert judged.mutant_of(entry_left, tree).changed == _CHANGED
+
+
+def test_run_that_was_cut_off_goes_on(tmp_path: Path) -> None:
+    """The last result of a change counts, for its kernel and text; half a line counts nothing."""
+    file = tmp_path / "results"
+    mutants = [
+        Mutant(FILE, Change(Kind.CONSTANT, SOURCE.index(f"> {number}") + 2, number, "9"), SOURCE)
+        for number in "345"
+    ]
+    before = Kept(file, "sid", False)
+    before.add(Result(mutants[0], Verdict.SURVIVED, "", ("a.py::test_a",), 3.5))
+    before.add(Result(mutants[0], Verdict.NOTICED, "a.a", ("a.py::test_a",), 2.5))
+    before.add(Result(mutants[1], Verdict.NO_C))
+    with open(file, "a", encoding="ascii") as unfinished:
+        unfinished.write('["half of ')
+    after = Kept(file, "sid", True)
+    assert after.of(mutants[0]) == Result(
+        mutants[0], Verdict.NOTICED, "a.a", ("a.py::test_a",), 2.5
+    )
+    assert after.of(mutants[1]) == Result(mutants[1], Verdict.NO_C)
+    assert after.of(mutants[2]) is None
+    assert Kept(file, "source:7.2", True).of(mutants[0]) is None
+    after.add(Result(mutants[2], Verdict.SAME))
+    assert Kept(file, "sid", True).of(mutants[2]) == Result(mutants[2], Verdict.SAME)
+
+
+def test_results_that_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    file.write_text("1\n", encoding="ascii")
+    with pytest.raises(UsageError, match="results:1: this is no result"):
+        Kept(file, "sid", True)
 
 
 def test_folders_that_are_none(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
