@@ -57,6 +57,13 @@ def test_only_what_a_test_runs_is_changed(tree: Path) -> None:
     assert {(mutant.change.was, mutant.change.became) for mutant in mutants} >= {(">", ">=")}
 
 
+def test_driver_that_the_tree_lacks(tree: Path) -> None:
+    """It is left out of all drivers, and an error if it was named."""
+    assert set(mutate_linux.all_mutants(tree, MAP, [])) == {"monwriter"}
+    with pytest.raises(UsageError, match="has no drivers/s390/net/netiucv.c"):
+        mutate_linux.all_mutants(tree, MAP, ["monwriter", "netiucv"])
+
+
 def _both(base: str, patched: str, tmp_path: Path) -> Both:
     sides = []
     for name, text in (("base.ko", base), ("patched.ko", patched)):
