@@ -320,7 +320,7 @@ linux-patches: ##+ package: write our corrections of Linux as patch files: build
 .PHONY: check-corrections
 check-corrections: ##+ test: build TREE with our corrections of Linux, and run the tests of what they correct: TREE="DIR|source:7.2…", TESTS
 	$(Q)options=$$($(HARNESS) -B corrections/corrected.py $(BUILD)/corrected-linux $(or $(TREE),source:7.2)) && \
-		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(or $(TESTS),$$(grep -oE 'tests/e2e/test_\w+\.py' docs/defects.md | sort -u))
+		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(or $(TESTS),$$(sed '/^## In QEMU/q' docs/defects.md | grep -oE 'tests/e2e/test_\w+\.py' | sort -u))
 
 .PHONY: kvm-unit-tests
 kvm-unit-tests: ##+ test: run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"
