@@ -79,6 +79,7 @@ struct worker {
 	struct agent *agent;
 	bool started, busy;	/**< guarded by the agent's lock, like the queue */
 	unsigned int queued;
+	unsigned int executed;	/**< operations of the batch, as far as it has come; guarded, too */
 	struct request *head, **tail;
 	pthread_cond_t wake;
 	pthread_t thread;
@@ -86,8 +87,14 @@ struct worker {
 	struct limit limit;
 };
 
-/** Send the worker's thread a signal if it is executing a request. */
-bool worker_interrupt(struct agent *agent, unsigned int worker, int signal);
+/**
+ * Send the worker's thread a signal if it is executing a request.  @executed: so many operations of
+ * its batch have been executed.
+ */
+bool worker_interrupt(struct agent *agent, unsigned int worker, int signal,
+		      unsigned int *executed);
+/** So many operations of the batch have been executed. */
+void worker_progress(struct worker *worker, unsigned int executed);
 /** The request is executed; called before its reply goes out, so that who has the reply sees it. */
 void worker_done(struct worker *worker);
 /** Bit n: worker n is executing a request, or has one to execute. */

@@ -183,7 +183,7 @@ enum status handle_batch(struct agent *agent, struct worker *worker, struct rd *
 			break;
 		ret[earlier.count] = -1;
 		status = one(in, &earlier, out, &ret[earlier.count], &worker->limit);
-		earlier.count++;
+		worker_progress(worker, ++earlier.count);
 		if (status == ST_OK && !out->full && flags & BATCH_STOP && failed(out, at))
 			break;
 	}

@@ -33,12 +33,15 @@ static enum status handle_interrupt(struct agent *agent, struct worker *worker, 
 				    struct wr *out)
 {
 	unsigned int which = rd_u16(in);
-	bool restart = rd_u8(in);
+	bool restart = rd_u8(in), sent;
+	unsigned int executed;
 
 	(void)worker;
 	if (!rd_done(in) || which >= WORKERS)
 		return refuse(out, ST_MALFORMED, "INTERRUPT needs a worker and a flag");
-	wr_u8(out, worker_interrupt(agent, which, restart ? SIG_RESTART : SIG_INTERRUPT));
+	sent = worker_interrupt(agent, which, restart ? SIG_RESTART : SIG_INTERRUPT, &executed);
+	wr_u8(out, sent);
+	wr_u16(out, (uint16_t)executed);
 	return ST_OK;
 }
 

@@ -6,7 +6,7 @@
 #ifndef PROTO_H
 #define PROTO_H
 
-#define PROTO_VERSION 2
+#define PROTO_VERSION 3
 
 /** Length, id, type, worker or status: four integers in front of every payload. */
 #define FRAME_HEADER 12u
@@ -108,6 +108,8 @@ enum call_code {
 	CALL_GETPEERNAME,
 	CALL_STATX,
 	CALL_SCHED_SETAFFINITY,
+	CALL_FINIT_MODULE,
+	CALL_DELETE_MODULE,
 	CALL_END,
 };
 

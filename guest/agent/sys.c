@@ -67,6 +67,8 @@ static long number_of(unsigned int code)
 		[CALL_GETSOCKNAME] = SYS_getsockname, [CALL_GETPEERNAME] = SYS_getpeername,
 		[CALL_STATX] = SYS_statx,
 		[CALL_SCHED_SETAFFINITY] = SYS_sched_setaffinity,
+		[CALL_FINIT_MODULE] = SYS_finit_module,
+		[CALL_DELETE_MODULE] = SYS_delete_module,
 	};
 
 	/* Number 0 is read on some machines: what counts is whether the code is in range. */

@@ -23,6 +23,7 @@ static void *worker_main(void *opaque)
 		worker->queued--;
 		agent->queued_bytes -= req->len;
 		worker->busy = true;
+		worker->executed = 0;
 		pthread_mutex_unlock(&agent->lock);
 
 		if (limited) {

@@ -11,11 +11,20 @@ void worker_done(struct worker *worker)
 	pthread_mutex_unlock(&worker->agent->lock);
 }
 
-bool worker_interrupt(struct agent *agent, unsigned int worker, int signal)
+void worker_progress(struct worker *worker, unsigned int executed)
+{
+	pthread_mutex_lock(&worker->agent->lock);
+	worker->executed = executed;
+	pthread_mutex_unlock(&worker->agent->lock);
+}
+
+bool worker_interrupt(struct agent *agent, unsigned int worker, int signal,
+		      unsigned int *executed)
 {
 	bool sent = false;
 
 	pthread_mutex_lock(&agent->lock);
+	*executed = agent->workers[worker].executed;
 	if (agent->workers[worker].started && agent->workers[worker].busy)
 		sent = pthread_kill(agent->workers[worker].thread, signal) == 0;
 	pthread_mutex_unlock(&agent->lock);

@@ -116,6 +116,29 @@ def test_interrupt_and_restart(agent: Agent) -> None:
     assert second.result(SECONDS)[0].data == b"more"
 
 
+def test_an_interrupt_says_how_far_a_batch_has_come(agent: Agent) -> None:
+    """None of it, two of three, and none of one that has begun since."""
+    reader, writer = pipe(agent)
+    worker = agent.worker("sleeper")
+    assert worker.start_interrupt().result() == (False, 0)
+    batch = worker.batch()
+    batch.call(Call.GETPID)
+    batch.call(Call.GETPID)
+    batch.read(reader, 10)
+    first = batch.start()
+    _wait_asleep(agent)
+    assert worker.start_interrupt(restart=True).result() == (True, 2)
+    agent.write(writer, b"all")
+    assert len(first.result(SECONDS)) == 3
+    assert worker.start_interrupt().result() == (False, 3)
+    batch = worker.batch()
+    batch.read(reader, 10)
+    second = batch.start()
+    _wait_asleep(agent)
+    assert worker.start_interrupt().result() == (True, 0)
+    assert second.result(SECONDS)[0].errno == errno.EINTR
+
+
 def _wait_asleep(agent: Agent) -> None:
     """Until a thread of the agent sleeps in a pipe."""
     limit = time.monotonic() + SECONDS

@@ -213,6 +213,15 @@ class Settled(NamedTuple):
     lines: list[LogLine]
 
 
+class Interrupted(NamedTuple):
+    """The answer to INTERRUPT."""
+
+    sent: bool
+    """The worker was executing a request."""
+    executed: int
+    """So many operations of its batch had been executed."""
+
+
 class ModuleResult(NamedTuple):
     """How loading or unloading a module went: errno, and what the kernel logged meanwhile."""
 

@@ -9,7 +9,7 @@ import struct
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.plain import harmless, shortened
 
-VERSION = 2
+VERSION = 3
 HEADER = struct.Struct(">IIHH")
 COUNTED = 8
 REQUEST_MAX = 16 << 20
@@ -112,6 +112,8 @@ class Call(enum.IntEnum):
     GETPEERNAME = 42
     STATX = 43
     SCHED_SETAFFINITY = 44
+    FINIT_MODULE = 45
+    DELETE_MODULE = 46
 
 
 class Arg(enum.IntEnum):

@@ -17,6 +17,7 @@ from zvmlab.agent.calls import BatchResult, Calls, CallResult, Operation, Operat
 from zvmlab.agent.channel import Channel
 from zvmlab.agent.results import (
     DrainResult,
+    Interrupted,
     LogLine,
     ModuleResult,
     RunResult,
@@ -46,6 +47,11 @@ _WRITE_CREATE, _WRITE_TRUNCATE, _WRITE_APPEND = 1, 2, 4
 _DRAIN_CRC = 1
 _SETTLE = "what still runs"
 _NS = 10**9
+
+
+def module_path(name: str) -> str:
+    """The file in the guest of a module that the image has."""
+    return f"{MODULES}/{name.replace('-', '_')}.ko"
 
 
 def limit_ms(seconds: float) -> int:
@@ -209,9 +215,9 @@ class Worker(Calls[CallResult]):
 
         Return: False if it was not executing a request.
         """
-        return self.start_interrupt(restart).result()
+        return self.start_interrupt(restart).result().sent
 
-    def start_interrupt(self, restart: bool = False) -> Pending[bool]:
+    def start_interrupt(self, restart: bool = False) -> Pending[Interrupted]:
         """Begin to do so, in a guest that may not answer any more."""
         payload = Writer().u16(self.number).u8(restart).payload()
         return self.start(
@@ -219,7 +225,7 @@ class Worker(Calls[CallResult]):
             payload,
             "an interrupt",
             self.timeout,
-            lambda reply: bool(reply.u8()),
+            lambda reply: Interrupted(bool(reply.u8()), reply.u16()),
             collected=True,
         )
 
@@ -282,7 +288,7 @@ class Worker(Calls[CallResult]):
         self, module: str, params: str | Mapping[str, object] = "", flags: int = 0
     ) -> Pending[ModuleResult]:
         """Begin to load one, as insmod() does."""
-        path = module if "/" in module else f"{MODULES}/{module.replace('-', '_')}.ko"
+        path = module if "/" in module else module_path(module)
         if not isinstance(params, str):
             params = " ".join(f"{key}={value}" for key, value in params.items())
         payload = Writer().string(path).string(params).u32(flags).payload()
@@ -315,14 +321,14 @@ class Worker(Calls[CallResult]):
     ) -> Pending[ModuleResult]:
         """Begin to load one; what it needs is there when this returns."""
         wanted = name.replace("-", "_")
-        for step in self._load_steps().get(wanted, []):
+        for step in self.load_steps().get(wanted, []):
             if step != wanted:  # it is the last of them
                 done = self.insmod(step.rstrip("?"))
                 if not step.endswith("?") and done.errno != errno.EEXIST:
                     done.check()
         return self.start_insmod(wanted, params)
 
-    def _load_steps(self) -> dict[str, list[str]]:
+    def load_steps(self) -> dict[str, list[str]]:
         """The steps to load each module of the image (zvmlab.builder.image)."""
         found = self.read_file(LOAD_STEPS, _LOAD_STEPS_MAX)
         lines = found.decode("utf-8", "surrogateescape").splitlines()
