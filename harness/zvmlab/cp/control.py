@@ -218,6 +218,19 @@ class Control:
                 self._replies.pop(number, None)
         return _returned(reply)
 
+    def execute_all(self, *requests: tuple[str, Mapping[str, Any]]) -> list[Any]:
+        """Several commands with their arguments, sent together; what each returns."""
+        answers: list[tuple[Any, ControlError | None]] = []
+        for command, arguments in requests[:-1]:
+            self.post(command, lambda answer, error: answers.append((answer, error)), **arguments)
+        command, arguments = requests[-1]
+        # The answers come in the order of the commands.
+        last = self.execute(command, **arguments)
+        for _, error in answers:
+            if error is not None:
+                raise error
+        return [*(answer for answer, _ in answers), last]
+
     def post(
         self,
         command: str,

@@ -100,6 +100,8 @@ class Backend(Protocol):
 
 _CP = "/objects/cp"
 _NS = 10**9
+# A machine that is put back thousands of times has two of them each time.
+_STOPS = ("STOP", "RESUME")
 # The longest that writing or mapping a guest's storage may take.
 _FILE_SECONDS = 60.0
 
@@ -137,8 +139,8 @@ class _QemuMachine:
             self._set("restore", file)
         except EmulatorError as error:
             raise EmulatorError(f"QEMU cannot restore the guest: {error}") from error
-        # A machine that stood after a panic is another one now.
-        self.qmp.forget("GUEST_PANICKED")
+        # A machine that stood after a panic is another one now; nobody waits for the others.
+        self.qmp.forget("GUEST_PANICKED", *_STOPS)
 
     def _set(self, name: str, file: Path) -> None:
         """EmulatorError says why it was refused."""

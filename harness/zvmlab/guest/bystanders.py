@@ -30,35 +30,44 @@ class Changed(ZvmlabError):
     """A path, segment or buffer that the test has not named is another one now."""
 
 
-def _paths(control: Control, user: str) -> State:
+def _paths(control: Control, user: str, part: dict[str, Any]) -> State:
+    """All paths; *part*: the answer that begins with the first one."""
     found: State = {}
-    first = 0
     while True:
-        part = control.execute("query-paths", user=user, first=first, limit=_PATHS)
         for path in part["paths"]:
             name = f"path {path['path']} of {user} with {path['partner']}"
             # The harness asks the agent by it.
             found[name] = {
                 k: v for k, v in path.items() if path["partner"] != AGENT or k not in _TALK
             }
-        first = part["next"]
         if len(part["paths"]) < _PATHS:
             return found
+        part = control.execute("query-paths", user=user, first=part["next"], limit=_PATHS)
 
 
-def tables(control: Control) -> State:
-    """The guest's paths, its segments, and the buffers that CP stores into or reads from."""
-    userid = control.execute("query-cp")["userid"]
-    found = _paths(control, userid)
-    for segment in control.execute("query-segments")["segments"]:
+def tables(control: Control, userid: str = "") -> State:
+    """The guest's paths, its segments, and the buffers that CP stores into or reads from.
+
+    *userid*: the guest's, if it is known.
+    """
+    userid = userid or control.execute("query-cp")["userid"]
+    paths, segments, buffers, appldata, pages = control.execute_all(
+        ("query-paths", {"user": userid, "first": 0, "limit": _PATHS}),
+        ("query-segments", {}),
+        ("query-buffers", {}),
+        ("query-appldata", {}),
+        ("query-pages", {}),
+    )
+    found = _paths(control, userid, paths)
+    for segment in segments["segments"]:
         # *MONITOR uses one as long as somebody listens.
         found[f"segment {segment['name']}"] = {k: v for k, v in segment.items() if k != "users"}
-    for buffer in control.execute("query-buffers")["buffers"]:
+    for buffer in buffers["buffers"]:
         found[f"interruption buffer of CPU {buffer['cpu']}"] = buffer
-    for buffer in control.execute("query-appldata")["buffers"]:
+    for buffer in appldata["buffers"]:
         name = f"application data {buffer['product']} ({buffer['kind']})"
         found[name] = {k: v for k, v in buffer.items() if k != "records"}
-    for handshake in control.execute("query-pages")["handshakes"]:
+    for handshake in pages["handshakes"]:
         found[f"page-fault token of CPU {handshake['cpu']}"] = handshake
     return found
 
@@ -77,6 +86,7 @@ class Bystanders:
     def __init__(self, control: Control, named: Iterable[str] = ()) -> None:
         self._control = control
         self._named = tuple(named)
+        self._userid = ""
         self._before: State = {}
 
     def _is_named(self, what: str) -> bool:
@@ -85,11 +95,12 @@ class Bystanders:
 
     def begin(self) -> None:
         """What is there now is to stay."""
-        self._before = tables(self._control)
+        self._userid = self._control.execute("query-cp")["userid"]
+        self._before = tables(self._control, self._userid)
 
     def check(self) -> None:
         """Raise Changed with both states of what is not as it was."""
-        now = tables(self._control)
+        now = tables(self._control, self._userid)
         changed = [
             f"{what} was {_text(state)} and is {_text(now.get(what))}"
             for what, state in self._before.items()

@@ -198,6 +198,7 @@ class Guest:
         self._agent_ends = False  # the connection, before the machine stops
         self._checkpoint: Path | None = None
         self._marks = 0
+        self._same = False
         self._resting = False
         self._log = KernelLog()
         self._symbols: Symbols | None = None
@@ -207,6 +208,7 @@ class Guest:
         self._settled: int | None = None
         self._found: Settled | None = None
         self._modules: tuple[int, list[bytes]] | None = None
+        self._load_steps: dict[str, list[str]] | None = None
         self._waits_ended = False
         self.faults: list[ArmedFault] = []
         """The rules of the configuration, armed from PAUSED on; see zvmlab.cp.faults.count()."""
@@ -442,7 +444,7 @@ class Guest:
             self.await_agent()
             if self.restored and self.config.deterministic:
                 checkpoint.keep_together(self.agent, self._pool)
-            elif self.restored:
+            elif self.restored and not self._same:
                 checkpoint.set_apart(self.agent, self._pool)
 
     @property
@@ -462,8 +464,10 @@ class Guest:
         quiet = self.console.news == self.console.kinds and not self.control.closed
         return self.machine.can_go_back and quiet
 
-    def mark(self) -> None:
+    def mark(self, same: bool = False) -> None:
         """From now on put_back() comes here: what is loaded, open and connected now is so again.
+
+        *same*: its wall clock and random numbers, too, are each time those of now.
 
         Nothing may be under way: no request to the agent, and no CPU that is held.  An earlier mark is
         gone.  A peer of the test's has its paths and messages of now again, too.
@@ -471,7 +475,7 @@ class Guest:
         if not self.can_be_marked:
             raise UsageError(f"the guest {self.name} cannot be marked to be put back to")
         self.settle()
-        pool = checkpoint.open_pool(self.agent)
+        pool = None if same else checkpoint.open_pool(self.agent)
         folder = self._run_dir.path / f"mark-{self._marks + 1}"
         folder.mkdir(mode=0o700)
         self._save(folder, pool)
@@ -479,9 +483,11 @@ class Guest:
             shutil.rmtree(self._run_dir.path / f"mark-{self._marks}")
         self._marks += 1
         self._checkpoint = folder
+        self._same = same
         if self._lockstep is None:
             self.machine.go_on()
-        self.agent.close(pool).check()
+        if pool is not None:
+            self.agent.close(pool).check()
 
     def put_back(self) -> None:
         """READY again as after boot(), or at the last mark(): storage, CPUs and CP are as they were.
@@ -818,6 +824,12 @@ class Guest:
         names = sorted(line.partition(b" ")[0] for line in lines)
         self._modules = (found.uevents, names) if found is not None and found.uevents else None
         return names
+
+    def load_steps(self) -> dict[str, list[str]]:
+        """What loads each module of its image, as Worker.load_steps() has it; asked once."""
+        if self._load_steps is None:
+            self._load_steps = self.agent.load_steps()
+        return self._load_steps
 
     def _ask(self, control: Control) -> None:
         """Is the emulator there, and has the kernel something to say?"""

@@ -191,9 +191,9 @@ class Qmp:
                 found += [message] if isinstance(message, dict) else []
         return [message for message in found if message.get("event") in names]
 
-    def forget(self, name: str) -> None:
-        """The events of that name that have come so far are nobody's any more."""
-        self.events[:] = [event for event in self.events if event.get("event") != name]
+    def forget(self, *names: str) -> None:
+        """The events of those names that have come so far are nobody's any more."""
+        self.events[:] = [event for event in self.events if event.get("event") not in names]
 
     def wait_event(self, *names: str, timeout: float = ANSWER_SECONDS) -> dict[str, Any]:
         """The first event of one of those names, taken out of the queue."""
