@@ -109,8 +109,10 @@ def test_a_call_that_sleeps_for_good_and_data_that_are_right(
         "execute": "fault-arm",
         "arguments": {"point": "iucv.connect", "kind": "drop", "name": "*MONITOR"},
     }
+    before = {"do": "poll", "fd": 0, "events": 0}
     with Runner(find("monreader"), zvmlab_kernel, tmp_path / "guests") as runner:
-        (found,) = runner.run(case(silent, OPEN)).findings
+        # Of one request with three steps, the one that sleeps is named.
+        (found,) = runner.run(case(silent, before, OPEN, READ)).findings
         assert found.key == "hangs in open"
         ran = runner.run(case(OPEN, DELIVER, READ))
         assert ran.findings == []
@@ -128,6 +130,29 @@ def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None
             (found,) = runner.run(case(crash)).findings
             assert found.kind == "panic" and "sysrq triggered crash" in found.text
         assert runner.run(case(OPEN, DELIVER, READ)).findings == []
+        assert runner.booted == 1
+
+
+@pytest.mark.parametrize(
+    "target, said",
+    [
+        ("dcssblk", "afterwards a: unload dcssblk gives errno 1"),
+        ("appldata", "afterwards a: unload appldata_mem gives errno 1"),
+    ],
+)
+def test_a_case_that_spoils_the_guest_is_named(
+    zvmlab_kernel: str, tmp_path: Path, target: str, said: str
+) -> None:
+    """Its last step forbids modules; the others before and after it are as good as ever."""
+    spoil = {"do": "write", "path": "/proc/sys/kernel/modules_disabled", "text": "1"}
+    mark = tuple(find(target).mark)
+    harmless = {"do": "write", "path": "/proc/sys/kernel/printk", "text": "7"}
+    with Runner(find(target), zvmlab_kernel, tmp_path / "guests") as runner:
+        good = Case(target, (harmless,), mark)
+        assert runner.run(good).findings == []
+        (found,) = runner.run(Case(target, (harmless, spoil), mark)).findings
+        assert (found.kind, found.text) == ("unusable", said)
+        assert runner.run(good).findings == []
         assert runner.booted == 1
 
 

@@ -172,12 +172,7 @@ class Runner:
         ran.findings += judge_data(case, player.played)
         if capture is not None:
             ran.findings += judge_sets(case, player.played, capture.so_far())
-        player.end()
-        if not ran.findings:
-            ran.findings += _of_stuck(player.stuck)
-        player.guest.control.execute("fault-disarm")
-        if not player.stuck and self.target.usable:
-            ran.findings += self._judge_usable(player)
+        self._judge_usable(case, player, ran)
         if self._judge_log(player, ran) or ran.findings:
             return
         assert self._bystanders is not None
@@ -186,19 +181,18 @@ class Runner:
         except Changed as error:
             ran.findings += _of_bystander(case, str(error))
 
-    def _judge_usable(self, player: Player) -> list[Finding]:
-        first = len(player.played)
-        played = player.play(self.target.usable)
-        player.wait()
-        player.end()
-        for number, one in enumerate(played):
-            wrong = one.differs()
-            if wrong is not None:
-                what = text_of(one.step)
-                where = f"step {number + 1} of {len(played)}"
-                return [Finding(UNUSABLE, where, f"afterwards {what} gives {wrong}")]
-        del player.played[first:]
-        return []
+    def _judge_usable(self, case: Case, player: Player, ran: Ran) -> None:
+        """All of the case has an end, and the target works afterwards: one request, if it can be."""
+        if any(faults_of(case.steps)):
+            player.end()
+            player.guest.control.execute("fault-disarm")
+        played = player.end(() if player.stuck else self.target.usable)
+        stuck = [one for one in player.stuck if one not in played]
+        if stuck:
+            ran.findings += [] if ran.findings else _of_stuck(stuck)
+            return
+        ran.findings += _of_unusable(played)
+        del player.played[len(player.played) - len(played) :]
 
     def _judge_log(self, player: Player, ran: Ran) -> bool:
         """Has the kernel said something bad?"""
@@ -259,7 +253,8 @@ class Runner:
             player.play(case.mark)
             player.wait()
             _check_mark(player.played)
-            guest.mark()
+            player.start_threads()
+            guest.mark(same=True)
             guest.put_back()
             self._since = guest.agent.log_position()
             self._bystanders = Bystanders(guest.control, self.target.named)
@@ -335,6 +330,17 @@ def _of_stuck(stuck: Sequence[Played]) -> list[Finding]:
         Finding(HANGS, _what(one), f"{_what(one)} sleeps uninterruptibly in the guest")
         for one in stuck[:1]
     ]
+
+
+def _of_unusable(played: Sequence[Played]) -> list[Finding]:
+    """What the steps that must work have given, if that is not what they expect."""
+    # Of a request that does not end, no step has given anything.
+    wrong = [(one, "nothing: it never ends") for one in played if one.stuck]
+    wrong += [(one, said) for one in played if (said := one.differs()) is not None]
+    for one, said in wrong[:1]:
+        where = f"step {played.index(one) + 1} of {len(played)}"
+        return [Finding(UNUSABLE, where, f"afterwards {text_of(one.step)} gives {said}")]
+    return []
 
 
 def _what(played: Played) -> str:

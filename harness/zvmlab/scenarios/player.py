@@ -9,20 +9,23 @@
 
 A call that sleeps goes on beside the steps that follow, until its thread has another step: then
 its time limit comes, by a jump of the guest's clocks.  Steps of one thread that follow each other
-are one request to the agent.
+are one request to the agent, for a request of twenty steps takes little longer than one of a single
+step.
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from zvmlab.agent.agent import Batch, Pending, Worker
 from zvmlab.agent.calls import BatchResult, CallResult, Ref
-from zvmlab.agent.results import ModuleResult, Settled
+from zvmlab.agent.results import Settled
 from zvmlab.agent.wire import Call
+from zvmlab.agent.worker import module_path
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.limit import FairLimit
 from zvmlab.cp.afiucv import iprm_data
@@ -30,7 +33,7 @@ from zvmlab.cp.control import ControlError, decode
 from zvmlab.guest.console import Crash
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.hold import Hold
-from zvmlab.scenarios.steps import Json, argument, request_value, thread_of
+from zvmlab.scenarios.steps import THREADS, Json, argument, names_in, request_value, thread_of
 
 _T = TypeVar("_T")
 CALL_SECONDS = 1.0
@@ -44,7 +47,8 @@ _ANSWER_SECONDS = 10.0
 """The same for a guest that does not sleep: one that does not answer then hangs."""
 _RUN_SECONDS = 3.0
 """And for a system call that does not sleep: one that goes on then has no end."""
-_SOON_SECONDS = 0.004
+# What nearly all requests take, also on a busy host; what has not come then may sleep.
+_SOON_SECONDS = 0.01
 _LOOK_SECONDS = 0.01
 _SHOWN = 60
 _HELD_CPU = 1
@@ -121,7 +125,7 @@ class _Thread:
     batch: Batch | None = None
     noted: list[tuple[Played, Ref]] = field(default_factory=list)
     """The operations of the batch that is made, or being executed."""
-    pending: Pending[BatchResult] | Pending[ModuleResult] | None = None
+    pending: Pending[BatchResult] | None = None
     stuck: bool = False
 
 
@@ -135,7 +139,11 @@ class Player:
         self.guest = guest
         self.played: list[Played] = []
         self._limit = limit
-        self._threads: dict[str, _Thread] = {}
+        # Numbered alike each time: a guest that is put back has the threads of its mark.
+        self._threads = {
+            name: _Thread(guest.agent.worker(f"step {name}")) for name in (*THREADS, _ENDER)
+        }
+        self._shared: set[str] = set()
         self._values: dict[str, int] = {}
         self._files: set[int] = set()
         self._holds: list[Hold] = []
@@ -149,11 +157,17 @@ class Player:
     def play(self, steps: Sequence[Json]) -> list[Played]:
         """All of them; what each gave is whole only after end()."""
         first = len(self.played)
+        self._shared = _shared(steps)
         for number, step in enumerate(steps, first):
             self.played.append(Played(number, step))
             getattr(self, f"_do_{step['do']}")(self.played[-1])
         self._start_batches()
         return self.played[first:]
+
+    def start_threads(self) -> None:
+        """Those that no step has needed yet: a guest that is marked now has all of them later."""
+        for thread in self._threads.values():
+            thread.worker.call(Call.GETPID)
 
     def wait(self) -> None:
         """Until each call has returned, or its limit has come."""
@@ -161,23 +175,26 @@ class Player:
         for thread in self._threads.values():
             self._collect(thread)
 
-    def end(self) -> None:
-        """Nothing of it goes on: holds are released, calls that sleep end, files are closed."""
+    def end(self, then: Sequence[Json] = ()) -> list[Played]:
+        """Nothing of it goes on: holds are released, calls that sleep end, files are closed.
+
+        *then*: steps of thread a that follow, in the same request if they are all of the guest's.
+        Return: what these gave.  Files that they have opened stay so.
+        """
         self._start_batches()
         self._release()
         self.wait()
-        ender = _Thread(self.guest.agent.worker(_ENDER))
-        if self._files:
-            batch = ender.worker.batch()
-            for number in sorted(self._files):
-                batch.close(number)
+        free = next((thread for thread in self._threads.values() if not thread.stuck), None)
+        if self._files and free is not None:
+            batch = self._batch(free)
             closing = Played(len(self.played), {"do": "call", "call": "close", "args": []})
-            ender.noted = [(closing, Ref(at)) for at in range(len(self._files))]
-            ender.pending = batch.start(_LONGEST_SECONDS, collected=True)
+            self.played.append(closing)
+            for number in sorted(self._files):
+                free.noted.append((closing, batch.close(number)))
             self._files.clear()
-            self._collect(ender)
-            if ender.stuck:
-                self.played.append(closing)
+        played = self.play(then)
+        self.wait()
+        return played
 
     def settled(self) -> Settled:
         """What the kernel has logged since the beginning, when no task runs any more."""
@@ -199,8 +216,10 @@ class Player:
     def _do_call(self, played: Played) -> None:
         step = played.step
         thread = self._thread(played)
-        if step["call"] in _MAY_SLEEP and any("as" in one.step for one, _ in thread.noted):
-            # Others may want to name that meanwhile.
+        if step["call"] in _MAY_SLEEP and any(
+            one.step.get("as") in self._shared for one, _ in thread.noted
+        ):
+            # Another thread wants to name that, perhaps meanwhile.
             self._start(thread)
         batch = self._batch(thread)
         args = [self._value(thread, value) for value in step["args"]]
@@ -236,29 +255,31 @@ class Player:
         batch.close(fd)
 
     def _do_load(self, played: Played) -> None:
-        step = played.step
-        params = str(step.get("params", ""))
-        self._module(played, lambda worker: worker.start_modprobe(step["module"], params))
+        """With what it needs and wants, which may be there already."""
+        wanted = _module_name(played)
+        params = str(played.step.get("params", ""))
+        thread = self._thread(played)
+        batch = self._batch(thread)
+        for step in self.guest.load_steps().get(wanted, [wanted]):
+            name = step.rstrip("?")
+            file = batch.open(module_path(name), os.O_RDONLY | os.O_CLOEXEC)
+            text = (params if name == wanted else "").encode("utf-8", "surrogateescape")
+            loaded = batch.call(Call.FINIT_MODULE, file, text + b"\0", 0)
+            batch.close(file)
+        thread.noted += [(played, file), (played, loaded)]
 
     def _do_unload(self, played: Played) -> None:
-        self._module(played, lambda worker: worker.start_rmmod(played.step["module"]))
-
-    def _module(self, played: Played, start: Callable[[Worker], Pending[ModuleResult]]) -> None:
-        thread = self._free_thread(played)
-        if thread is not None:
-            thread.noted = [(played, Ref(0))]
-            try:
-                thread.pending = start(thread.worker)
-            except OSError as error:  # what the module needs cannot be loaded
-                played.error = error.errno or errno.EIO
-                return
-            self._let_sleep(thread)
+        thread = self._thread(played)
+        name = _module_name(played).encode("ascii") + b"\0"
+        ref = self._batch(thread).call(Call.DELETE_MODULE, name, os.O_NONBLOCK)
+        thread.noted.append((played, ref))
 
     def _do_signal(self, played: Played) -> None:
         self._start_batches()
-        name = thread_of(played.step)
-        if name in self._threads:
-            played.ret = int(self._answer(self._threads[name].worker.start_interrupt()))
+        thread = self._threads[thread_of(played.step)]
+        played.ret = 0
+        if thread.pending is not None:
+            played.ret = int(self._answer(thread.worker.start_interrupt()).sent)
 
     def _do_request(self, played: Played) -> None:
         self._start_batches()
@@ -297,16 +318,7 @@ class Player:
         """The thread of a step; the others' batches are begun first."""
         name = thread_of(played.step)
         self._start_batches(but=name)
-        if name not in self._threads:
-            self._threads[name] = _Thread(self.guest.agent.worker(f"step {name}"))
         return self._threads[name]
-
-    def _free_thread(self, played: Played) -> _Thread | None:
-        """It does nothing; None: that cannot be had any more."""
-        self._start_batches()
-        thread = self._thread(played)
-        self._collect(thread)
-        return None if thread.stuck else thread
 
     def _batch(self, thread: _Thread) -> Batch:
         if thread.batch is None:
@@ -369,20 +381,22 @@ class Player:
         # It may be what is held.
         if not self._done(thread.pending, _SOON_SECONDS):
             self._release()
+        executed = 0
         # After a signal, the batch goes on with its next call, which may sleep, too.
         for _ in range(len(thread.noted) + _SIGNALS):
             if not self._done(thread.pending, _SOON_SECONDS):
                 self._jump(thread.pending)
             if thread.pending.done():
                 break
-            self._answer(thread.worker.start_interrupt())
+            executed = self._answer(thread.worker.start_interrupt()).executed
             if not self._await_sleep(thread.pending):
                 break
         if thread.pending.done():
             self._take(thread)
             return
         thread.stuck = True
-        thread.noted[0][0].stuck = True
+        sleeps = [played for played, ref in thread.noted if ref.index >= executed]
+        (sleeps or [thread.noted[-1][0]])[0].stuck = True
 
     def _jump(self, pending: Pending[Any]) -> None:
         """Let the guest's clocks jump over the limit of a call that sleeps."""
@@ -396,14 +410,13 @@ class Player:
         assert thread.pending is not None
         reply, thread.pending = thread.pending.result(_ANSWER_SECONDS), None
         noted, thread.noted = thread.noted, []
-        if isinstance(reply, ModuleResult):
-            noted[0][0].ret, noted[0][0].error = 0 if not reply.errno else -1, reply.errno
-            return
         for played, ref in noted:
             if ref.index < len(reply):
                 self._note(played, reply[ref])
 
     def _note(self, played: Played, result: CallResult) -> None:
+        if played.step["do"] == "load" and played.error:
+            return  # the module's file is not there
         played.ret, played.error, played.data = result.ret, result.errno, result.data
         played.slept = result.errno == errno.EINTR
         step = played.step
@@ -451,6 +464,19 @@ class Player:
         if crash is not None:
             raise GuestDied(crash)
         self.guest.check()
+
+
+def _module_name(played: Played) -> str:
+    return str(played.step["module"]).replace("-", "_")
+
+
+def _shared(steps: Sequence[Json]) -> set[str]:
+    """Names of results that several threads use."""
+    threads: dict[str, set[str]] = {}
+    for step in steps:
+        for name in names_in(step):
+            threads.setdefault(name, set()).add(thread_of(step))
+    return {name for name, users in threads.items() if len(users) > 1}
 
 
 def sent_by_peers(played: Sequence[Played]) -> dict[tuple[str, int], bytes]:

@@ -21,6 +21,7 @@ from zvmlab.agent.wire import BadKind, Call
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.json_file import short
+from zvmlab.base.plain import harmless
 from zvmlab.cp.afiucv import name_bytes
 from zvmlab.guest.hold import PLACES
 
@@ -287,6 +288,12 @@ def thread_of(step: Json) -> str:
     return str(step.get("thread", THREADS[0]))
 
 
+def names_in(step: Json) -> Iterator[str]:
+    """The names of results that a step gives or uses."""
+    values = [step.get("as"), step.get("fd"), *step.get("args", ())]
+    yield from (value for value in values if isinstance(value, str))
+
+
 def faults_of(steps: Sequence[Json]) -> Iterator[Json]:
     """The fault rules that they arm."""
     for step in steps:
@@ -307,7 +314,7 @@ def text_of(step: Json) -> str:
     else:
         rest = {key: value for key, value in step.items() if key not in ("do", "thread", "expect")}
         words += [kind, *(_short_value(value) for value in rest.values())]
-    return " ".join(words)
+    return harmless(" ".join(words), lines=False)
 
 
 def _members(kind: str) -> tuple[str, ...]:
