@@ -25,6 +25,11 @@ from zvmlab.cli.main import main
 from zvmlab.differ import differ, merged as merged_diff, report as diff_report
 from zvmlab.differ.known_drivers import CATALOGUE
 from zvmlab.differ.run import Observed
+from zvmlab.fuzz import campaign, merged as merged_fuzz
+from zvmlab.fuzz.campaign import Campaign, Found, Plan
+from zvmlab.fuzz.case import Case as Fuzzed, load
+from zvmlab.fuzz.finding import Finding
+from zvmlab.fuzz.grammar import find
 from zvmlab.guest import pool
 from zvmlab.guest.config import Artifacts
 from zvmlab.pytest_plugin import merged as merged_tests, requirement_report
@@ -329,6 +334,50 @@ def test_merged_fuzzing_is_the_sum(tmp_path: Path, capsys: Capture) -> None:
     }
 
 
+def _kernel_fuzz(folder: Path, count: int = 2) -> Path:
+    """Shards of a run of zvmlab fuzz; both have found the same."""
+    steps = ({"do": "signal", "thread": "a"}, {"do": "poll", "fd": 0, "events": 1})
+    oops = Finding("oops", "f < g", "pointer dereference", "[  1.0] the report")
+    for number in range(1, count + 1):
+        place = folder / f"{number}-of-{count}"
+        plan = Plan(find("af_iucv"), place, place / "corpus", 60, 7, 1, Shard(number, count))
+        done = Campaign(plan, 100, 10.0 * number, 4.0, 1)
+        if count == 1:  # what is hostile needs no more than one of each
+            done.corpus = [Fuzzed("af_iucv", steps[:1])]
+            done.found = {oops.key: Found(oops, done.corpus[0], "7", 3, notes=["also there"])}
+            merged_fuzz.write(done, "bookworm", "upstream")
+            break
+        done.pairs = {("", f"f{number}+0x0"), ("", "g+0x2")}
+        # One that both have, and one of its own.
+        done.corpus = [Fuzzed("af_iucv", steps[:1]), Fuzzed("af_iucv", steps, cpus=number)]
+        done.found = {oops.key: Found(oops, done.corpus[1], "7", 3)}
+        if number == 2:
+            new = Finding("bug", "h", "slab-out-of-bounds")
+            done.found[new.key] = Found(new, done.corpus[0], None, notes=["on the second kernel"])
+        merged_fuzz.write(done, "bookworm", "upstream")
+    return folder
+
+
+def test_merged_fuzzing_of_kernels_is_one_run(tmp_path: Path, capsys: Capture) -> None:
+    """What several have counts once; corpus and findings are in one folder."""
+    shards = sorted(_kernel_fuzz(tmp_path).glob("*-of-2"))
+    assert _merge(tmp_path / "whole", *shards) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == (
+        "200 cases, 10.0 a second, 25.0 a CPU second, 3 blocks, 3 pairs of them, corpus 3,"
+        " findings 2 (1 new)"
+    )
+    assert said[1:3] == ["6 × oops in f < g: known: 7", "  pointer dereference"]
+    assert said[4:6] == ["1 × bug in h: new", "  slab-out-of-bounds"]
+    assert said[7] == "  on the second kernel"
+    corpus = [load(file) for file in (tmp_path / "whole/corpus").iterdir()]
+    assert {case.cpus for case in corpus} == {1, 2} and len(corpus) == 3
+    assert load(Path(said[3].strip())).cpus == 1
+    assert "[  1.0] the report" in Path(said[3].strip()).with_name("report.txt").read_text()
+    assert _merge(tmp_path / "first", shards[0]) == 1
+    assert "shard 2/2 is missing" in capsys.readouterr().err
+
+
 # In the place of a fuzz target: notes how it is called, and says what libFuzzer says at its end.
 _TARGET = """#!/bin/sh
 echo "$0" "$@" >>"$NOTES"
@@ -413,6 +462,8 @@ def _small(folder: Path, kind: str) -> Path:
         return folder
     if kind == "fuzz":
         return _fuzz(folder, "guest: crash-1 (log)", count=1) / "1-of-1"
+    if kind == "kernel-fuzz":
+        return _kernel_fuzz(folder, count=1) / "1-of-1"
     return _tests(folder, {"test_1": Outcome.FAILED}, 1) / "1-of-1"
 
 
@@ -433,7 +484,7 @@ def _judge_tests(shards: list[Results]) -> None:
     assert list(done.lines()) and json.dumps(requirement_report.as_json(done.run))
 
 
-@pytest.mark.parametrize("kind", ("sweep", "diff", "tests", "fuzz"))
+@pytest.mark.parametrize("kind", ("sweep", "diff", "tests", "fuzz", "kernel-fuzz"))
 def test_hostile_results(tmp_path: Path, kind: str) -> None:
     """Each is taken, or refused in one short sentence; nothing else happens."""
     file = ResultsFile(_small(tmp_path / "run", kind) / "results.jsonl")
@@ -447,6 +498,9 @@ def test_hostile_results(tmp_path: Path, kind: str) -> None:
         "diff": _judge_diff,
         "tests": _judge_tests,
         "fuzz": lambda shards: merge.run_fuzz(shards, tmp_path),
+        "kernel-fuzz": lambda shards: list(
+            campaign.lines(merged_fuzz.merged(shards, tmp_path / "whole"))
+        ),
     }
     refused = 0
     for at, line in enumerate(lines):

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import random
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +26,7 @@ from zvmlab.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from zvmlab.fuzz.campaign import Campaign
+    from zvmlab.fuzz.campaign import Campaign, Plan
     from zvmlab.fuzz.case import Case
     from zvmlab.fuzz.finding import Finding
     from zvmlab.fuzz.grammar import Target
@@ -54,6 +57,11 @@ def add_commands(commands: Any) -> None:
         "--confirm",
         metavar="TREE",
         help="run what is new or fails again on this kernel, for example source:7.2:debug",
+    )
+    add(
+        "--bug",
+        metavar="ID",
+        help="bring back a bug of 'zvmlab museum list': is it found, without anybody saying what it is?",
     )
     add(
         "--seconds",
@@ -112,6 +120,8 @@ def _one_case(arguments: argparse.Namespace) -> int:
 
     if arguments.target is not None:
         raise UsageError("a case has its own target; leave out TARGET")
+    if arguments.bug is not None:
+        raise UsageError("--bug is for a run, not for one case")
     case = load(arguments.replay or arguments.minimise)
     target = find(case.target)
     work = Path(_FOLDER, "replay")
@@ -180,11 +190,8 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from zvmlab.fuzz.campaign import GUESTS, MAX_SEED, Plan, confirm, fuzz
-    from zvmlab.fuzz.finding import load_known
+    from zvmlab.fuzz.campaign import MAX_SEED, Plan
     from zvmlab.fuzz.grammar import find, load, folder, names
-    from zvmlab.fuzz.runner import Runner
-    from zvmlab.guest.artifacts import prepare
 
     if arguments.target is None:
         raise UsageError(f"name a target ({', '.join(names())}), or a case by --replay")
@@ -209,11 +216,25 @@ def _run(arguments: argparse.Namespace) -> int:
         arguments.cases,
     )
     print(f"seed {seed}", flush=True)
+    plan.begin()
+    if arguments.bug is not None:
+        return _run_with_bug(plan, arguments)
+    return _report(_fuzzed(plan, arguments), arguments, target)
+
+
+def _fuzzed(plan: Plan, arguments: argparse.Namespace) -> Campaign:
+    """The run, on one kernel or two."""
+    from zvmlab.fuzz.campaign import GUESTS, confirm, fuzz
+    from zvmlab.fuzz.finding import load_known
+    from zvmlab.fuzz.runner import Runner
+    from zvmlab.guest.artifacts import prepare
+
     progress = Progress()
     known = load_known()
-    plan.begin()
     runners = [
-        Runner(target, arguments.kernel, plan.folder / GUESTS / str(job), driver=arguments.driver)
+        Runner(
+            plan.target, arguments.kernel, plan.folder / GUESTS / str(job), driver=arguments.driver
+        )
         for job in range(1, plan.jobs + 1)
     ]
     prepare(runners[0].config, progress)
@@ -223,27 +244,62 @@ def _run(arguments: argparse.Namespace) -> int:
         for runner in runners:
             runner.close()
     if arguments.confirm is not None:
-        place = plan.folder / GUESTS / "confirm"
-        judge = Runner(target, arguments.confirm, place, driver=arguments.driver)
-        try:
+        with _judge(plan, arguments.confirm, arguments) as judge:
             confirm(done, judge, known, progress)
-        finally:
-            judge.close()
-    elif done.found:
+    elif done.found and arguments.bug is None:
         print(
             "no finding was run on a second kernel; --confirm TREE:debug does so", file=sys.stderr
         )
-    return _report(done, arguments, target)
+    return done
+
+
+def _judge(plan: Plan, kernel: str, arguments: argparse.Namespace) -> Runner:
+    from zvmlab.fuzz.campaign import GUESTS
+    from zvmlab.fuzz.runner import Runner
+
+    return Runner(plan.target, kernel, plan.folder / GUESTS / "confirm", driver=arguments.driver)
+
+
+def _run_with_bug(plan: Plan, arguments: argparse.Namespace) -> int:
+    """The kernel has a bug of the museum; what it shows without the bug does not count."""
+    from zvmlab.fuzz.campaign import compare
+    from zvmlab.museum.bugs import default_table, find, load
+    from zvmlab.museum.edited import edited
+
+    bug = find(load(default_table()), arguments.bug)
+    progress = Progress()
+    with edited(arguments.kernel, bug, arguments.seconds, progress) as both:
+        sides = both.sides
+        with _environment(sides.patched.environment):
+            arguments.kernel = sides.patched.kernel
+            done = _fuzzed(plan, arguments)
+        with _environment(sides.base.environment):
+            with _judge(plan, sides.base.kernel, arguments) as judge:
+                compare(done, judge, progress)
+    return _report(done, arguments, plan.target)
+
+
+@contextlib.contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """Within the block the harness has these settings."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _report(done: Campaign, arguments: argparse.Namespace, target: Target) -> int:
-    print(done.line())
-    for found in done.found.values():
-        said = f"known: {found.defect}" if found.defect else "new"
-        print(f"{found.times} × {found.finding.key}: {said}")
-        print(f"  {found.finding.text}\n  {done.plan.place_of(found)}")
-        for line in found.notes:
-            print(f"  {line}")
+    from zvmlab.fuzz.campaign import lines
+    from zvmlab.fuzz.merged import write
+
+    write(done, arguments.kernel, arguments.driver)
+    print(*lines(done), sep="\n")
     if arguments.emit:
         from zvmlab.fuzz.emit import emit
         from zvmlab.guest.artifacts import prepare

@@ -31,7 +31,7 @@ def add_commands(commands: Any) -> None:
         nargs="+",
         type=Path,
         metavar="FILE|DIR",
-        help=f"results of sweep, diff, make fuzz or the tests: {NAME}, or its folder;"
+        help=f"results of sweep, diff, fuzz, make fuzz or the tests: {NAME}, or its folder;"
         " the last complete results of a shard count",
     )
     parser.add_argument(
@@ -117,9 +117,19 @@ def run_fuzz(shards: Sequence[Results], output: Path) -> bool:
     return not findings
 
 
+def _kernel_fuzz(shards: Sequence[Results], output: Path) -> bool:
+    from zvmlab.fuzz.campaign import lines  # only needed here
+    from zvmlab.fuzz.merged import merged
+
+    done = merged(shards, output)
+    print(*lines(done), sep="\n")
+    return not done.new
+
+
 _MERGE: dict[str, Callable[[Sequence[Results], Path], bool]] = {
     "sweep": _sweep,
     "diff": _diff,
     "tests": _tests,
     "fuzz": run_fuzz,
+    "kernel-fuzz": _kernel_fuzz,
 }

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -170,7 +170,7 @@ class _Loop:
         self._begun = time.monotonic()
         self._cpu = time.process_time()
         self._emulators: dict[int, tuple[float, float]] = {}
-        self._seen: set[tuple[int, int, int, int]] = set()
+        self._seen: dict[tuple[int, int], set[tuple[int, int]]] = {}
         self.stop = threading.Event()
 
     def seeds(self) -> list[Case]:
@@ -205,12 +205,11 @@ class _Loop:
     def _is_new(self, job: int, runner: Runs, ran: Ran) -> bool:
         """Has the case reached something that none has before?"""
         new = False
-        for pair in ran.reached:
-            # An address is the same place as long as the guest is the same.
-            place = (job, runner.booted, *pair)
-            if place in self._seen:
-                continue
-            self._seen.add(place)
+        # An address is the same place as long as the guest is the same.
+        seen = self._seen.setdefault((job, runner.booted), set())
+        fresh = [pair for pair in ran.reached if pair not in seen]
+        seen.update(fresh)
+        for pair in fresh:
             before, after = (runner.where(address) for address in pair)
             if (before, after) not in self.done.pairs:
                 self.done.pairs.add((before, after))
@@ -237,6 +236,17 @@ class _Loop:
         used = sum(ended + last for ended, last in self._emulators.values())
         self.done.cpu_seconds = used + time.process_time() - self._cpu
         self.done.guests = sum(one.booted for one in self._runners)
+
+
+def lines(done: Campaign) -> Iterator[str]:
+    """What it has found, for people."""
+    yield done.line()
+    for found in done.found.values():
+        said = f"known: {found.defect}" if found.defect else "new"
+        yield f"{found.times} × {found.finding.key}: {said}"
+        yield f"  {found.finding.text}"
+        yield f"  {done.plan.place_of(found)}"
+        yield from (f"  {note}" for note in found.notes)
 
 
 def keep(found: Found, folder: Path) -> None:
@@ -345,6 +355,17 @@ def confirm(done: Campaign, judge: Runs, known: Sequence[Known], progress: Progr
                     done.found[finding.key] = found
                     keep(found, plan.folder)
             step.update(number)
+    _note(done)
+
+
+def compare(done: Campaign, without: Runs, progress: Progress) -> None:
+    """Run what is new on the same kernel without a bug: what that shows, too, is none of the bug's."""
+    with progress.step("running it again without the bug"):
+        for found in done.new:
+            if shows(without, found.finding.key)(found.case):
+                found.defect = "the kernel without the bug shows it, too"
+            else:
+                found.notes.append("without the bug: nothing")
     _note(done)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
+from zvmlab.base.plain import shortened
 from zvmlab.base.toml_file import parse
 from zvmlab.base.tree import TREE
 from zvmlab.guest.names import MAX_CPUS, QEMU
@@ -99,7 +100,7 @@ def find(name: str, place: Path | None = None) -> Target:
     known = names(place)
     if name not in known:
         raise UsageError(
-            f"there is no target {name!r} ({', '.join(known) or 'none'}){did_you_mean(name, known)}"
+            f"there is no target {shortened(repr(name))} ({', '.join(known) or 'none'}){did_you_mean(name, known)}"
         )
     return load((place or folder()) / f"{name}.toml")
 
