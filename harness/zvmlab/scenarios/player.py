@@ -36,8 +36,10 @@ from zvmlab.guest.hold import Hold
 from zvmlab.scenarios.steps import THREADS, Json, argument, names_in, request_value, thread_of
 
 _T = TypeVar("_T")
-CALL_SECONDS = 1.0
-"""Of the guest's time: so long a call may sleep before a signal ends it."""
+CALL_SECONDS = 0.1
+"""Of the guest's time, each tick of which costs: so long a call may sleep before a signal ends it."""
+_HANGS_SECONDS = 5.0
+"""And so long before one that no signal wakes counts as one that never ends."""
 _LONGEST_SECONDS = 3600.0
 _SIGNALS = 2
 """A call that so many signals do not wake cannot be interrupted."""
@@ -49,6 +51,8 @@ _RUN_SECONDS = 3.0
 """And for a system call that does not sleep: one that goes on then has no end."""
 # What nearly all requests take, also on a busy host; what has not come then may sleep.
 _SOON_SECONDS = 0.01
+# What takes longer after its thread was woken is waited for while the guest's clocks jump.
+_WOKEN_SECONDS = 0.004
 _LOOK_SECONDS = 0.01
 _SHOWN = 60
 _HELD_CPU = 1
@@ -384,13 +388,15 @@ class Player:
         executed = 0
         # After a signal, the batch goes on with its next call, which may sleep, too.
         for _ in range(len(thread.noted) + _SIGNALS):
-            if not self._done(thread.pending, _SOON_SECONDS):
-                self._jump(thread.pending)
+            if not self._done(thread.pending, _WOKEN_SECONDS):
+                self._jump(thread.pending, self._limit)
             if thread.pending.done():
                 break
             executed = self._answer(thread.worker.start_interrupt()).executed
             if not self._await_sleep(thread.pending):
                 break
+        if not thread.pending.done():
+            self._jump(thread.pending, _HANGS_SECONDS)
         if thread.pending.done():
             self._take(thread)
             return
@@ -398,10 +404,10 @@ class Player:
         sleeps = [played for played, ref in thread.noted if ref.index >= executed]
         (sleeps or [thread.noted[-1][0]])[0].stuck = True
 
-    def _jump(self, pending: Pending[Any]) -> None:
-        """Let the guest's clocks jump over the limit of a call that sleeps."""
+    def _jump(self, pending: Pending[Any], seconds: float) -> None:
+        """Let the guest's clocks jump so far, for a call that sleeps."""
         limit = self._fair(_JUMP_SECONDS)
-        with self.guest.passing(self._limit) as left:
+        with self.guest.passing(seconds) as left:
             while not self._done(pending, _LOOK_SECONDS) and left() and not limit.over:
                 pass
 
