@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,33 @@ def test_a_call_that_sleeps_for_good_and_data_that_are_right(
         # A control element of 12 bytes, and the records.
         assert (len(read.data), read.complete) == (312, True)
         assert runner.booted == 1
+
+
+def test_a_call_that_sleeps_ends_and_is_no_finding(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """Nobody sends; a signal ends recv, and what follows in the same request is done."""
+    target = find("af_iucv")
+    answer = {
+        "do": "request",
+        "execute": "peer-call",
+        "arguments": {"peer": "TESTER", "function": "accept", "path": 0, "msglim": 10},
+    }
+    steps: list[dict[str, Any]] = [
+        {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"},
+        {"do": "call", "call": "connect", "args": ["s1", {"address": ["TESTER", "SERVER"]}, 32]},
+        answer,
+        {"do": "call", "call": "recvfrom", "args": ["s1", {"out": 9}, 9, 0, 0, 0]},
+        {"do": "poll", "fd": "s1", "events": 4},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        for _ in range(3):
+            ran = runner.run(Case("af_iucv", tuple(steps), tuple(target.mark)))
+            assert ran.findings == []
+            connected, received, polled = ran.played[1], ran.played[3], ran.played[4]
+            assert (connected.ret, connected.slept) == (0, False)
+            assert (received.error, received.slept) == (errno.EINTR, True)
+            assert polled.ret == 1
+        assert runner.booted == 1
+        assert len(runner.guest.qmp.events) < 10, "they are forgotten each time"
 
 
 def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None:

@@ -105,6 +105,18 @@ def test_error_has_class_and_sentence(control: Control) -> None:
     assert info.value.error_class == "BadArgument"
 
 
+def test_several_requests_are_answered_in_their_order(control: Control) -> None:
+    """Each as by itself; the first refusal of them is raised, and the connection goes on."""
+    alone = [control.execute("query-cp"), control.execute("query-paths", user="LINUX001")]
+    both = control.execute_all(("query-cp", {}), ("query-paths", {"user": "LINUX001"}))
+    assert both == alone
+    with pytest.raises(ControlError, match="there is no command"):
+        control.execute_all(("query-none", {}), ("query-cp", {}))
+    with pytest.raises(ControlError, match="there is no command"):
+        control.execute_all(("query-cp", {}), ("query-none", {}))
+    assert control.execute_all(("query-cp", {})) == alone[:1]
+
+
 def test_segment_bytes(control: Control, tmp_path: Path) -> None:
     data = bytes(range(256)) * 17
     control.execute("segment-write", name="data", offset=4000, data=data)

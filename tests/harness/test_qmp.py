@@ -243,6 +243,20 @@ def test_events_that_came_before_qemu_ended_are_there(server: Server) -> None:
     assert qmp.arrived("GUEST_PANICKED") == wanted
 
 
+def test_events_of_several_names_are_forgotten(server: Server) -> None:
+    """Others stay."""
+
+    def script(qemu: Server) -> None:
+        qemu.hello()
+        qemu.say(*({"event": name} for name in ("STOP", "RESET", "RESUME", "STOP", "SHUTDOWN")))
+
+    server.play(script)
+    with Qmp(server.path, SECONDS) as qmp:
+        assert qmp.wait_event("SHUTDOWN", timeout=SECONDS)
+        qmp.forget("STOP", "RESUME")
+        assert [event["event"] for event in qmp.events] == ["RESET"]
+
+
 def test_an_order_does_not_wait_for_its_answer(server: Server) -> None:
     """A guest that runs on may power off, and QEMU ends without having answered."""
 
