@@ -150,6 +150,21 @@ def test_a_call_that_sleeps_ends_and_is_no_finding(zvmlab_kernel: str, tmp_path:
         assert len(runner.guest.qmp.events) < 10, "they are forgotten each time"
 
 
+def test_a_hold_of_a_cpu_that_is_offline_is_refused(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """The steps go on."""
+    target = find("iucv")
+    steps: list[dict[str, Any]] = [
+        {"do": "cpu", "cpu": 1, "online": False},
+        {"do": "hold", "function": "iucv_sock_close"},
+        {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.findings == []
+        assert "Invalid argument" in (ran.played[1].answer or {})["error"]
+        assert ran.played[2].ret >= 0
+
+
 def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None:
     """The emulator stays; the console has what the kernel said."""
     crash = {"do": "write", "path": "/proc/sysrq-trigger", "text": "c"}

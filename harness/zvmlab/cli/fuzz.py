@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zvmlab.fuzz.finding import Finding
     from zvmlab.fuzz.grammar import Target
     from zvmlab.fuzz.runner import Runner
+    from zvmlab.verdict.sides import Side
 
 _SECONDS = 60.0
 _TIMES = 10
@@ -110,7 +111,8 @@ def run_fuzz(arguments: argparse.Namespace) -> int:
     if not 1 <= arguments.times <= _MOST_TIMES or arguments.cases < 0:
         raise UsageError(f"-n takes 1 to {_MOST_TIMES}, --cases 0 or more")
     if arguments.replay or arguments.minimise:
-        return _one_case(arguments)
+        with _with_bug(arguments):
+            return _one_case(arguments)
     return _run(arguments)
 
 
@@ -120,8 +122,6 @@ def _one_case(arguments: argparse.Namespace) -> int:
 
     if arguments.target is not None:
         raise UsageError("a case has its own target; leave out TARGET")
-    if arguments.bug is not None:
-        raise UsageError("--bug is for a run, not for one case")
     case = load(arguments.replay or arguments.minimise)
     target = find(case.target)
     work = Path(_FOLDER, "replay")
@@ -190,7 +190,7 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from zvmlab.fuzz.campaign import MAX_SEED, Plan
+    from zvmlab.fuzz.campaign import MAX_SEED, Plan, compare
     from zvmlab.fuzz.grammar import find, load, folder, names
 
     if arguments.target is None:
@@ -217,9 +217,15 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     print(f"seed {seed}", flush=True)
     plan.begin()
-    if arguments.bug is not None:
-        return _run_with_bug(plan, arguments)
-    return _report(_fuzzed(plan, arguments), arguments, target)
+    with _with_bug(arguments) as without:
+        done = _fuzzed(plan, arguments)
+        if without is not None:
+            with (
+                _environment(without.environment),
+                _judge(plan, without.kernel, arguments) as judge,
+            ):
+                compare(done, judge, Progress())
+        return _report(done, arguments, target)
 
 
 def _fuzzed(plan: Plan, arguments: argparse.Namespace) -> Campaign:
@@ -260,23 +266,20 @@ def _judge(plan: Plan, kernel: str, arguments: argparse.Namespace) -> Runner:
     return Runner(plan.target, kernel, plan.folder / GUESTS / "confirm", driver=arguments.driver)
 
 
-def _run_with_bug(plan: Plan, arguments: argparse.Namespace) -> int:
-    """The kernel has a bug of the museum; what it shows without the bug does not count."""
-    from zvmlab.fuzz.campaign import compare
+@contextlib.contextmanager
+def _with_bug(arguments: argparse.Namespace) -> Iterator[Side | None]:
+    """Within the block --kernel has the bug of the museum, if one is named; gives it without the bug."""
+    if arguments.bug is None:
+        yield None
+        return
     from zvmlab.museum.bugs import default_table, find, load
     from zvmlab.museum.edited import edited
 
     bug = find(load(default_table()), arguments.bug)
-    progress = Progress()
-    with edited(arguments.kernel, bug, arguments.seconds, progress) as both:
-        sides = both.sides
-        with _environment(sides.patched.environment):
-            arguments.kernel = sides.patched.kernel
-            done = _fuzzed(plan, arguments)
-        with _environment(sides.base.environment):
-            with _judge(plan, sides.base.kernel, arguments) as judge:
-                compare(done, judge, progress)
-    return _report(done, arguments, plan.target)
+    with edited(arguments.kernel, bug, arguments.seconds, Progress()) as both:
+        arguments.kernel = both.sides.patched.kernel
+        with _environment(both.sides.patched.environment):
+            yield both.sides.base
 
 
 @contextlib.contextmanager

@@ -299,11 +299,11 @@ class Player:
         self._start_batches()
         step = played.step
         worker = self._thread(played).worker
-        self.guest.agent.keep_on(worker, _HELD_CPU)
         function, where = step["function"], step.get("where", "entry")
         try:
+            self.guest.agent.keep_on(worker, _HELD_CPU)
             hold = self.guest.hold(function, _HELD_CPU, step.get("nth", 1), where)
-        except ZvmlabError as error:
+        except (ZvmlabError, OSError) as error:  # for example because that CPU is offline
             played.answer = {"error": str(error)}
         else:
             self._holds.append(hold)
