@@ -47,7 +47,7 @@ _JUMP_SECONDS = 1.0
 """Of the host's time, if it has a CPU: so long such a jump may take."""
 _ANSWER_SECONDS = 10.0
 """The same for a guest that does not sleep: one that does not answer then hangs."""
-_RUN_SECONDS = 3.0
+_RUN_SECONDS = 1.0
 """And for a system call that does not sleep: one that goes on then has no end."""
 # What nearly all requests take, also on a busy host; what has not come then may sleep.
 _SOON_SECONDS = 0.01
@@ -203,7 +203,7 @@ class Player:
     def settled(self) -> Settled:
         """What the kernel has logged since the beginning, when no task runs any more."""
         found = self._look()
-        if found.runnable > 0:
+        if found.runnable > 0 and not self.stuck:
             limit = self._fair(_RUN_SECONDS)
             while found.runnable > 0 and not limit.over:
                 found = self._look()
@@ -385,7 +385,7 @@ class Player:
         # It may be what is held.
         if not self._done(thread.pending, _SOON_SECONDS):
             self._release()
-        executed = 0
+        executed, sleeps = 0, True
         # After a signal, the batch goes on with its next call, which may sleep, too.
         for _ in range(len(thread.noted) + _SIGNALS):
             if not self._done(thread.pending, _WOKEN_SECONDS):
@@ -393,16 +393,17 @@ class Player:
             if thread.pending.done():
                 break
             executed = self._answer(thread.worker.start_interrupt()).executed
-            if not self._await_sleep(thread.pending):
+            sleeps = self._await_sleep(thread.pending)
+            if not sleeps:
                 break
-        if not thread.pending.done():
+        if sleeps and not thread.pending.done():
             self._jump(thread.pending, _HANGS_SECONDS)
         if thread.pending.done():
             self._take(thread)
             return
         thread.stuck = True
-        sleeps = [played for played, ref in thread.noted if ref.index >= executed]
-        (sleeps or [thread.noted[-1][0]])[0].stuck = True
+        left = [played for played, ref in thread.noted if ref.index >= executed]
+        (left or [thread.noted[-1][0]])[0].stuck = True
 
     def _jump(self, pending: Pending[Any], seconds: float) -> None:
         """Let the guest's clocks jump so far, for a call that sleeps."""
