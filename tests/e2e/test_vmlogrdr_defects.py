@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 from failing import Failing
-from vmlogrdr_lab import ACCOUNT, DIRECTORY, MODULE, PART, SECONDS, framed, opened, queue, texts
+from vmlogrdr_lab import (
+    ACCOUNT,
+    DIRECTORY,
+    MODULE,
+    PART,
+    SECONDS,
+    class_of,
+    framed,
+    opened,
+    queue,
+    texts,
+)
 
 from zvmlab.agent.calls import BatchResult, CallResult
 from zvmlab.agent.results import ProgramFailed
@@ -188,6 +199,19 @@ def test_7_rest_of_a_record_goes_with_its_reader(guest: Guest) -> None:
         found = agent.read(fd, 65536).data
     assert len(found) == len(framed(b"record"))
     assert found == framed(b"record")
+
+
+@pytest.mark.requirement("L1")
+@pytest.mark.kernel_defect(
+    8,
+    "vmlogrdr: the class has another name than is documented",
+    seen="assert 'vmlogrdr_class' == 'vmlogrdr'",
+    kernels=("trixie", "bookworm-backports", "sid"),
+)
+def test_8_class_has_its_documented_name(guest: Guest) -> None:
+    """Programs look for the devices' numbers in /sys/class/vmlogrdr."""
+    guest.agent.modprobe(MODULE).check()
+    assert class_of(guest) == MODULE
 
 
 @pytest.mark.requirement("L3")
