@@ -11,6 +11,7 @@ import hashlib
 import select
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 
 import pytest
 
@@ -35,7 +36,7 @@ from waiting import LIMIT, wait_until
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Worker
 from zvmlab.cp.afiucv import AfIucvStream, connect
-from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.faults import Fault, armed, count
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
 
@@ -373,6 +374,29 @@ def test_cp_is_asked_nothing_about_a_path_that_has_gone(
             while accepted.try_recv(100_000).ret > 0:
                 pass
         assert rules[0].matched == 0
+
+
+@pytest.mark.requirement("I16")
+def test_messages_stay_with_cp_until_the_buffer_has_room(
+    warm_guest: Guest, worker: Worker, peer: Peer
+) -> None:
+    """Each recv() makes room for a few messages; the others are not taken into storage."""
+    with from_peer(worker, peer) as (accepted, stream):
+        accepted.set_option(SO_RCVBUF, 4096, SOL_SOCKET).check()
+        messages = [pattern(2000, number) for number in range(20)]
+        for message in messages:
+            stream.send(message)
+        found = warm_guest.control.execute("query-paths", user=GUEST)["paths"]
+        (path,) = [one["path"] for one in found if one["partner"] == "PARTNER"]
+        watch = Fault("iucv.receive", "rc", 1, path=path, nth=1_000_000)
+        taken = [0]
+        with armed(warm_guest.control, watch) as rules:
+            for message in messages:
+                assert accepted.recv(2000) == message
+                count(warm_guest.control, rules)
+                taken.append(rules[0].matched)
+        steps = [after - before for before, after in pairwise(taken)]
+        assert 0 < max(steps) <= 4, f"messages taken at each recv(): {steps}"
 
 
 @pytest.mark.requirement("I16")
