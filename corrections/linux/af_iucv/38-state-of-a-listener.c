@@ -8,7 +8,7 @@
  * Give the state of a listener TCP's number, as AF_UNIX does. No number of a
  * state leaves the kernel.
  *
- * Only built with this change so far; the option has not been read.
+ * Tried by reading the option before and after listen().
  */
 //@ file: include/net/iucv/af_iucv.h
 //@ after: #include <net/iucv/iucv.h>

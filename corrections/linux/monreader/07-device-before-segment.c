@@ -7,8 +7,8 @@
  * to a module that is being unloaded.  Do it in the reverse order of
  * mon_init().
  *
- * Only built with this change so far; without it, shown with the function
- * tracer, and with a CP that keeps the module in the middle of that.
+ * Tried with a CP that ends the unloading when it is asked to take the
+ * segment back: the device has gone by then.
  */
 //@ file: drivers/s390/char/monreader.c
 //@ in: static void __exit mon_exit(
