@@ -150,6 +150,18 @@ def test_value_may_end_without_a_newline(cmm: Cmm) -> None:
     assert cmm["timeout"] == "40 12"
 
 
+@pytest.mark.requirement("C3")
+def test_long_value_ends_with_the_kernels_copy(cmm: Cmm) -> None:
+    """The kernel copies 64 bytes of a value at most, and looks at none behind them."""
+    for blanks in (61, 62, 63, 64, 200):
+        cmm["timeout"] = "0 0"
+        fd = cmm.guest.agent.open("/proc/sys/vm/cmm_timeout", os.O_WRONLY).check()
+        written = cmm.guest.agent.write(fd, b"40" + b" " * blanks)
+        cmm.guest.agent.close(fd).check()
+        assert written.check() == 2 + blanks
+        assert cmm["timeout"] == "40 0"
+
+
 @pytest.mark.requirement("C4")
 @pytest.mark.parametrize(
     "text",
