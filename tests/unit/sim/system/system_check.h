@@ -404,6 +404,21 @@ static inline void fill_connect(struct emulator *e, const char *to)
 	memset(p + IPUSER, 0xc1, 16);
 }
 
+/* Wait until @user is logged on, or is not, as another one is told. */
+static inline void ck_users(struct emulator *e, const char *user, bool there)
+{
+	for (unsigned int tries = 0; tries < LIMIT_MS; tries++) {
+		fill_connect(e, user);
+		memcpy(e->told + PARM, e->ram + PARM, 40);
+		iucv(e, IUCV_CONNECT);
+		/* Not logged on; no buffer declared. */
+		if ((e->ram[PARM + IPRCODE] == 0x0b) != there)
+			return;
+		poll(NULL, 0, 1);
+	}
+	ck_abort_msg("%s", user);
+}
+
 /* An open path: both ends. */
 static inline void open_path(struct emulator *from, struct emulator *to, uint16_t path[2])
 {

@@ -366,21 +366,6 @@ TEST(ring_full)
 	emulator_end(&alice);
 }
 
-/* Wait until so many machines are logged on, as another one is told. */
-static void ck_users(struct emulator *e, const char *user, bool there)
-{
-	for (unsigned int tries = 0; tries < LIMIT_MS; tries++) {
-		fill_connect(e, user);
-		memcpy(e->told + PARM, e->ram + PARM, 40);
-		iucv(e, IUCV_CONNECT);
-		/* Not logged on; no buffer declared. */
-		if ((e->ram[PARM + IPRCODE] == 0x0b) != there)
-			return;
-		poll(NULL, 0, 1);
-	}
-	ck_abort_msg("%s", user);
-}
-
 /* Whatever the machine was doing: its user logs off, and who was connected is told. */
 TEST_LOOP(killed, 0, 3)
 {
@@ -524,4 +509,51 @@ TEST(no_system)
 	ck_assert_int_eq(emulator_start(&alice), -1);
 	ck_assert_ptr_nonnull(strstr(err, "is longer than 107 bytes; use a shorter directory"));
 	emulator_end(&alice);
+}
+
+/* What comes instead of a welcome. */
+static const struct {
+	size_t len;
+	struct member_welcome welcome;
+} others[] = {
+	{ 0, { .highest = 0 } },
+	{ 5, { .magic = MEMBER_MAGIC } },
+	{ sizeof(struct member_welcome), { .magic = "ZVMLMEM0" } },
+	{ sizeof(struct member_welcome), { .magic = MEMBER_MAGIC } },
+};
+
+/* A socket whose other side is no system of this version; the last of them sends no descriptors. */
+TEST_EACH(no_welcome, others)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct emulator alice;
+	char expected[256];
+	int status;
+	pid_t child;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/other", folder);
+	ck_assert_int_eq(bind(sock, (const struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(sock, 1), 0);
+	child = fork();
+	if (child == 0) {
+		const int other = accept(sock, NULL, NULL);
+		char byte;
+
+		/* A connection whose bytes nobody has read is reset. */
+		recv(other, &byte, 1, 0);
+		if (others[_i].len > 0)
+			send(other, &others[_i].welcome, others[_i].len, 0);
+		_exit(0);
+	}
+	emulator_init(&alice, "ALICE");
+	set(&alice, "system", address.sun_path);
+	ck_assert_int_eq(emulator_start(&alice), -1);
+	snprintf(expected, sizeof(expected), "the system at %s does not answer as a system of this"
+		 " version does: Protocol error", address.sun_path);
+	ck_assert_str_eq(err, expected);
+	emulator_end(&alice);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	close(sock);
+	unlink(address.sun_path);
 }

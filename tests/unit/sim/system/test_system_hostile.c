@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections that are no machines, and machines that say what no emulator does. */
 #define _GNU_SOURCE /* memfd_create, fallocate */
-#include "system_check.h"
+#include "raw_machine.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -26,88 +26,6 @@ static void stop(void)
 }
 
 CASE("hostile", start, stop);
-
-static int connect_raw(void)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_ge(sock, 0);
-	strcpy(address.sun_path, socket_path);
-	ck_assert_int_eq(connect(sock, (const struct sockaddr *)&address, sizeof(address)), 0);
-	return sock;
-}
-
-/* @fds: descriptors that go with it. */
-static void say(int sock, const void *bytes, size_t len, const int *fds, unsigned int count)
-{
-	union {
-		char room[CMSG_SPACE(sizeof(int[4]))];
-		struct cmsghdr align;
-	} control = { .room = { 0 } };
-	struct iovec part = { (void *)(uintptr_t)bytes, len };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	struct cmsghdr *head;
-
-	if (count > 0) {
-		message.msg_control = &control;
-		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(head), fds, count * sizeof(int));
-	}
-	ck_assert_int_eq(sendmsg(sock, &message, MSG_NOSIGNAL), (ssize_t)len);
-}
-
-struct raw {
-	int sock, fd[MEMBER_FDS];
-	struct member_page *page;
-	uint8_t *ram;
-};
-
-/* The answer; with descriptors if it is welcome.  Return: the sentence. */
-static const char *answer(struct raw *raw)
-{
-	static struct member_welcome welcome;
-	union {
-		char room[CMSG_SPACE(sizeof(raw->fd))];
-		struct cmsghdr align;
-	} control;
-	struct iovec part = { &welcome, sizeof(welcome) };
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-		.msg_controllen = sizeof(control.room),
-	};
-	struct pollfd waits = { .fd = raw->sock, .events = POLLIN };
-
-	ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
-	ck_assert_int_eq(recvmsg(raw->sock, &message, MSG_CMSG_CLOEXEC), sizeof(welcome));
-	ck_assert_mem_eq(welcome.magic, MEMBER_MAGIC, MEMBER_MAGIC_LEN);
-	if (!welcome.refused[0])
-		memcpy(raw->fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(raw->fd));
-	else
-		ck_assert_ptr_null(CMSG_FIRSTHDR(&message));
-	return welcome.refused;
-}
-
-static void ck_ended(int sock)
-{
-	struct pollfd waits = { .fd = sock, .events = POLLIN };
-	char byte;
-
-	/* Behind what was said before. */
-	do
-		ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
-	while (recv(sock, &byte, 1, 0) > 0);
-	close(sock);
-}
-
-struct hello {
-	struct member_hello head;
-	char options[256];
-};
 
 static const struct hello good = {
 	{ .magic = MEMBER_MAGIC, .ram_size = RAM }, "userid\0BOB\0storage\0" "0.4M",
@@ -234,42 +152,7 @@ TEST(thousand_connections)
 
 static void log_on(struct raw *raw)
 {
-	const int storage = storage_new(RAM);
-
-	raw->sock = connect_raw();
-	say(raw->sock, &good, GOOD_LEN, &storage, 1);
-	ck_assert_str_eq(answer(raw), "");
-	raw->page = mmap(NULL, sizeof(*raw->page), PROT_READ | PROT_WRITE, MAP_SHARED,
-			 raw->fd[MEMBER_PAGE], 0);
-	ck_assert(raw->page != MAP_FAILED);
-	raw->ram = mmap(NULL, RAM, PROT_READ | PROT_WRITE, MAP_SHARED, storage, 0);
-	ck_assert(raw->ram != MAP_FAILED);
-	close(storage);
-}
-
-static void log_off(struct raw *raw)
-{
-	for (unsigned int i = 0; i < MEMBER_FDS; i++)
-		close(raw->fd[i]);
-	munmap(raw->page, sizeof(*raw->page));
-	munmap(raw->ram, RAM);
-}
-
-/* Return: was there a reply, or has the connection ended? */
-static bool call_raw(struct raw *raw)
-{
-	struct pollfd waits[2] = {
-		{ .fd = raw->fd[MEMBER_REPLY], .events = POLLIN },
-		{ .fd = raw->sock },
-	};
-	eventfd_t count;
-
-	ck_assert_int_eq(eventfd_write(raw->fd[MEMBER_CALL], 1), 0);
-	ck_assert_int_ge(poll(waits, 2, LIMIT_MS), 1);
-	if (!(waits[0].revents & POLLIN))
-		return false;
-	ck_assert_int_eq(eventfd_read(raw->fd[MEMBER_REPLY], &count), 0);
-	return true;
+	raw_log_on(raw, &good, GOOD_LEN);
 }
 
 static const struct {
@@ -293,7 +176,7 @@ TEST_EACH(wrong_call, wrong)
 	raw.page->call = wrong[_i].call;
 	ck_assert_msg(!call_raw(&raw), "%s", wrong[_i].what);
 	ck_ended(raw.sock);
-	log_off(&raw);
+	raw_log_off(&raw);
 }
 
 /* Units: what the core would take for a mistake of ours. */
@@ -310,7 +193,7 @@ TEST(wrong_unit)
 	ck_assert_uint_eq(raw.page->reply.value, 0x0e);
 	ck_assert_uint_eq(raw.page->reply.sense, 0x8000);
 	close(raw.sock);
-	log_off(&raw);
+	raw_log_off(&raw);
 }
 
 /* A prefix beyond storage; ring numbers that are not true; a reply that nobody takes. */
@@ -332,7 +215,7 @@ TEST(page_of_nonsense)
 	/* More than a hello. */
 	say(raw.sock, &good, GOOD_LEN, NULL, 0);
 	ck_ended(raw.sock);
-	log_off(&raw);
+	raw_log_off(&raw);
 }
 
 /* A reply's counter that is full is no reason to wait. */
@@ -344,7 +227,7 @@ TEST(full_counter)
 	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_REPLY], UINT64_C(0xfffffffffffffffe)), 0);
 	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
 	ck_ended(raw.sock);
-	log_off(&raw);
+	raw_log_off(&raw);
 }
 
 /* LOADSHRX; return: the descriptor of the pages, which the machine could do anything with. */
@@ -403,7 +286,7 @@ TEST_EACH(pages_of_a_segment, segments)
 		munmap(at, 4096);
 	close(fd);
 	close(raw.sock);
-	log_off(&raw);
+	raw_log_off(&raw);
 }
 
 /* Who does not take what it is sent is no machine any more, and the others are. */
@@ -423,5 +306,5 @@ TEST(segments_that_nobody_takes)
 		};
 	} while (call_raw(&raw));
 	ck_ended(raw.sock);
-	log_off(&raw);
+	raw_log_off(&raw);
 }
