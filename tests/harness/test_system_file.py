@@ -156,6 +156,9 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
         ("segments = ['X']\n[users.ALICE]\n", "line 1: segments is [\"X\"]; it must be a table"),
         ("[segments]\nONE = 3\n[users.ALICE]\n", "line 2: ONE is 3; it must be a text"),
         ("[segments]\nONE = 'SC'\n[users.ALICE]\n", "line 2: segment 'ONE SC' is not NAME FIRST"),
+        ("[segments]\nONE = '9000-90FF SC;TWO 9000-90FF SC'\n[users.ALICE]\n",
+         "line 2: ONE has a semicolon; give each segment its own line"),
+        ("[segments]\n'A;B' = '9000-90FF SC'\n[users.ALICE]\n", "A;B has a semicolon"),
         ("[segments]\nONE = '9000-90FF SC'\none = '9000-90FF SC'\n[users.ALICE]\n",
          "line 3: the segment ONE is defined twice"),
         ("[segments]\nONE = '9000-90FF SC'\nTWO = '90FF-91FF SC'\n[users.ALICE]\n",
@@ -163,6 +166,9 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
         ("name = 'a b'\n[users.ALICE]\n", "the system's name 'a b' is not 1 to 32 letters"),
         ("".join(f"[users.U{n}]\n" for n in range(65)), "mine.toml has 65 users (at most 64)"),
         ("x = " + "[" * 5000, "mine.toml is nested too deeply"),
+        ("x = " + "9" * 5000, "mine.toml is not TOML: Exceeds the limit"),
+        ("[users.ALICE]\nkernel = '~nobody-of-us/x'\n", "kernel '~nobody-of-us/x' is neither a suite"),
+        ("[users.ALICE]\nfiles = {'/x' = '~nobody-of-us'}\n", "no such file: ~nobody-of-us"),
     ],
 )  # fmt: skip
 def test_what_is_wrong(tmp_path: Path, text: str, sentence: str) -> None:

@@ -27,6 +27,7 @@ from typing import TextIO
 
 from zvmlab.base import manifest, shipped
 from zvmlab.base.errors import CannotRun, StepFailed, Timeout, UsageError, exit_code
+from zvmlab.base.home import from_home
 from zvmlab.base.owned import MARK, discard, is_ours, mark, mark_once, others, some
 from zvmlab.base.signature import is_settled, signature
 from zvmlab.base.trust import first_objection, keep_others_out, objection
@@ -50,7 +51,7 @@ def _place() -> tuple[Path, bool]:
     """The cache's folder, and whether its name says that it is ours."""
     named = os.environ.get("ZVMLAB_CACHE")
     if named:
-        return Path(named).expanduser().absolute(), False
+        return from_home(named).absolute(), False
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base).absolute() / "zvmlab", True
 

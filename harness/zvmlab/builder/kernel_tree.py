@@ -34,6 +34,7 @@ from pathlib import Path, PurePosixPath
 from zvmlab.base import manifest
 from zvmlab.base.cache import cache_root, digest, entries, entry, locked_within, usable
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError
+from zvmlab.base.home import from_home
 from zvmlab.base.owned import discard, is_ours, mark
 from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
@@ -164,7 +165,7 @@ class _Build:
         if name.series is not None:
             self._tree, _ = source_tree(name.series, progress)
         else:
-            self._tree = Path(name.place).expanduser().resolve()
+            self._tree = from_home(name.place).resolve()
         series = check_tree(self._tree)
         self._shown = name.short
         self._what = f"building {self._shown}"

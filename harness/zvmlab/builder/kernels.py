@@ -23,6 +23,7 @@ from pathlib import Path
 from zvmlab.base.cache import cache_root, entries, entry, usable
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
+from zvmlab.base.home import from_home
 from zvmlab.base.progress import Progress
 from zvmlab.builder.debugkernel import debug_kernel
 from zvmlab.builder.elf import is_linux
@@ -97,7 +98,7 @@ def _resolved(name: str, modules: Path | None, shown: Progress) -> Kernel:
     tree = tree_name(name)
     if tree is not None:
         return tree_kernel(tree, shown, lambda series: _debian_config(series, shown))
-    path = Path(name).expanduser().absolute()
+    path = from_home(name).absolute()
     if path.is_dir():
         return _of_folder(path, modules)
     if modules is not None and not modules.is_dir():
@@ -109,7 +110,7 @@ def check_name(name: str) -> None:
     """UsageError if no kernel can have that name; nothing is fetched or built for it."""
     if name in DEBIAN or name in DEBUG or _is_series(name) or tree_name(name) is not None:
         return
-    path = Path(name).expanduser()
+    path = from_home(name)
     if path.is_file():
         is_linux(path.absolute())
     elif not path.is_dir():

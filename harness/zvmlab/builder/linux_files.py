@@ -64,7 +64,7 @@ def linux_files(path: Path = LIST) -> list[LinuxFile]:
             tables = tomllib.load(file)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
     found = tables.pop("file", None)
     if tables or not isinstance(found, list) or not found:

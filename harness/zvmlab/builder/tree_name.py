@@ -20,6 +20,7 @@ from typing import NamedTuple
 from zvmlab.base.cache import UNFIT
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
+from zvmlab.base.home import from_home
 
 MINIMAL = "minimal"
 FULL = "full"
@@ -66,7 +67,7 @@ class TreeName(NamedTuple):
     @property
     def short(self) -> str:
         """The name in reports: without the folder's own folders."""
-        place = self.place if self.series else Path(self.place).expanduser().resolve().name
+        place = self.place if self.series else from_home(self.place).resolve().name
         config = [] if self.config == MINIMAL else [Path(self.config).name]
         coverage = [COVERAGE_WORD] if self.coverage and not self.counted else []
         counted = [f"{_COUNTED}{path}" for path in self.counted]
@@ -75,12 +76,12 @@ class TreeName(NamedTuple):
     @property
     def file(self) -> Path | None:
         """The configuration, if it is a file of the user's."""
-        return None if self.config in _CONFIGS else Path(self.config).expanduser().absolute()
+        return None if self.config in _CONFIGS else from_home(self.config).absolute()
 
     @property
     def release(self) -> str:
         """The series, such as 6.1, of any tree; UsageError if its Makefile does not say it."""
-        return self.series or series_of(Path(self.place).expanduser().resolve())
+        return self.series or series_of(from_home(self.place).resolve())
 
     @property
     def moves(self) -> bool:
@@ -96,8 +97,8 @@ class TreeName(NamedTuple):
 
 def tree_name(name: str) -> TreeName | None:
     """Parse the name of a tree; None if it is none, UsageError if its words are wrong."""
-    if Path(name).expanduser().exists():
-        return TreeName(name) if is_tree(Path(name).expanduser()) else None
+    if from_home(name).exists():
+        return TreeName(name) if is_tree(from_home(name)) else None
     place, *words = name.split(":")
     if place == _SOURCE and words:
         if not re.fullmatch(r"\d+\.\d+", words[0]):
@@ -106,9 +107,9 @@ def tree_name(name: str) -> TreeName | None:
                 " as in source:6.1"
             )
         place, words = f"{place}:{words[0]}", words[1:]
-    elif not words or not Path(place).expanduser().is_dir():
+    elif not words or not from_home(place).is_dir():
         return None
-    elif not is_tree(Path(place).expanduser()):
+    elif not is_tree(from_home(place)):
         raise UsageError(
             f"kernel {name!r}: {place} is not a kernel source tree (Makefile, Kconfig)"
         )

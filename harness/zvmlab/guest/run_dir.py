@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
+from zvmlab.base.home import from_home
 from zvmlab.base.owned import MARK, claim, discard, is_ours, mark
 
 # sizeof(sockaddr_un.sun_path), unix(7); the terminating NUL needs one byte.
@@ -53,7 +54,7 @@ def run_root() -> Path:
     ours: Callable[[Path], bool] = lambda _: True
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if named:
-        root = Path(named).expanduser().absolute()
+        root = from_home(named).absolute()
         ours = _was_a_guest
     elif runtime and os.access(runtime, os.W_OK | os.X_OK):
         root = Path(runtime) / "zvmlab"

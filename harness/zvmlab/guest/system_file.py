@@ -24,6 +24,7 @@ from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
+from zvmlab.base.home import from_home
 from zvmlab.base.json_file import short
 from zvmlab.base.progress import Progress
 from zvmlab.builder.guesttools import any_tool
@@ -228,7 +229,7 @@ class _Reader:
             )
         try:
             return tomllib.loads(self._source)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:  # or a number whose text Python does not take
             raise UsageError(f"{self._path} is not TOML: {error}") from None
         except RecursionError:
             raise UsageError(f"{self._path} is nested too deeply") from None
@@ -307,6 +308,10 @@ class _Reader:
                 raise UsageError(f"{where}: {given} is {_shown(words)}; it must be a text")
             if name in found:
                 raise UsageError(f"{where}: the segment {name} is defined twice")
+            if ";" in given + words:
+                raise UsageError(
+                    f"{where}: {given} has a semicolon; give each segment its own line"
+                )
             found[name] = f"{name} {words}"
             try:
                 segment_end(found[name])
@@ -397,7 +402,7 @@ class _Reader:
         return str(self._beside(word))
 
     def _beside(self, path: str) -> Path:
-        return self._path.absolute().parent / Path(path).expanduser()
+        return self._path.absolute().parent / from_home(path)
 
 
 def _shared_page(ones: list[tuple[int, int]], others: list[tuple[int, int]]) -> int | None:

@@ -77,7 +77,7 @@ def load(table: Path) -> list[Bug]:
         found = tomllib.loads(table.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{table} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{table} is not TOML: {error}") from None
     entries = found.get("bug", [])
     if set(found) - {"bug"} or not isinstance(entries, list):

@@ -42,7 +42,7 @@ def load(path: Path) -> Costs:
             table = tomllib.load(file)
     except OSError as error:
         raise UsageError(f"costs {path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"costs {path} is not TOML: {error}") from None
     for name, tests in table.items():
         if not isinstance(tests, dict):

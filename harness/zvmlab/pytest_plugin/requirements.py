@@ -98,7 +98,7 @@ def load(path: Path) -> Requirements:
             tables = tomllib.load(file)
     except OSError as error:
         raise UsageError(f"requirements {path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"requirements {path} are not TOML: {error}") from None
     groups: dict[str, str] = {}
     rows: dict[str, Requirement] = {}

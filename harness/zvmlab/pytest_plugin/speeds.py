@@ -132,7 +132,7 @@ def load(path: Path) -> Speeds:
             table = tomllib.load(file)
     except OSError as error:
         raise UsageError(f"speeds {path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"speeds {path} is not TOML: {error}") from None
     needed = {"whole": str, "long": (int, float), "default": dict}
     fields = {"costs": str, "elsewhere": list, "rule": list}

@@ -49,7 +49,7 @@ def read_allowed(path: Path | None, today: datetime.date) -> list[Entry]:
             tables = tomllib.load(file)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
     found = tables.pop("allow", None)
     if tables or not isinstance(found, list):

@@ -35,6 +35,7 @@ from zvmlab.base.errors import (
     UsageError,
     ZvmlabError,
 )
+from zvmlab.base.home import from_home
 from zvmlab.base.owned import discard, is_ours, mark
 from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.progress import Progress
@@ -133,7 +134,7 @@ class _Search:
         plan = self._plan
         check_name(plan.kernel)
         if plan.module is not None:
-            folder = plan.module.expanduser().resolve()
+            folder = from_home(plan.module).resolve()
             if not folder.is_dir():
                 raise UsageError(f"--module: there is no folder {plan.module}")
             done = try_git(["rev-parse", "--show-toplevel"], folder)
@@ -143,7 +144,7 @@ class _Search:
             self._inner = folder.relative_to(top)
             return top
         name = tree_name(plan.kernel)
-        tree = None if name is None or name.series else Path(name.place).expanduser().resolve()
+        tree = None if name is None or name.series else from_home(name.place).resolve()
         if name is None or tree is None or top_of(tree) is None:
             raise UsageError(
                 f"--kernel {plan.kernel} is not a source tree in a git repository, which a bisection"

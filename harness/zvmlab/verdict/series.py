@@ -17,6 +17,7 @@ from pathlib import Path
 
 from zvmlab.base.cache import digest
 from zvmlab.base.errors import UsageError
+from zvmlab.base.home import from_home
 from zvmlab.base.plain import shortened
 from zvmlab.verdict import mails
 from zvmlab.verdict.diffs import FileDiff, parse
@@ -83,7 +84,7 @@ def read_series(name: str, tree: Path | None, scratch: Path) -> Series:
 
     *scratch* is an empty folder.  UsageError if there is none, or one that is not taken.
     """
-    path = Path(name).expanduser()
+    path = from_home(name)
     if name == STDIN:
         return _of_bytes(_stdin(), "standard input", scratch)
     if name == WORKTREE:

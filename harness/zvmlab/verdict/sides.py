@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from zvmlab.base.cache import digest
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError, ZvmlabError
+from zvmlab.base.home import from_home
 from zvmlab.base.progress import Progress
 from zvmlab.builder.kernel import DEBIAN, REPLACED, Kernel, counts_lines, is_debug
 from zvmlab.builder.kernel_tree import contents_of
@@ -99,7 +100,7 @@ def targets_of(name: str, progress: Progress) -> list[Target]:
         if found.series is not None:
             tree, _ = source_tree(found.series, progress)
         else:
-            tree = Path(found.place).expanduser().resolve()
+            tree = from_home(found.place).resolve()
         check_tree(tree)
         words = name[len(found.place) :]
         both = ["", f":{DEBUG_WORD}"] if not words else [words]
