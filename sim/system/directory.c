@@ -12,13 +12,14 @@ int sys_add_user(struct sys *sys, const char *userid, char *err, size_t errlen)
 	struct cp_config config;
 	int rc;
 
-	if (sys_in_directory(sys, userid) || sys->users == CP_MAX_MACHINES) {
-		snprintf(err, errlen, "user=%.32s: there %s", userid,
-			 sys->users == CP_MAX_MACHINES ? "are too many users" : "is that user already");
-		return -1;
-	}
 	cp_config_init(&config);
 	rc = cp_config_set(&config, "userid", userid, err, errlen);
+	/* What is there already is so in capital letters. */
+	if (rc == 0 && (sys_in_directory(sys, config.userid) || sys->users == CP_MAX_MACHINES)) {
+		snprintf(err, errlen, "user=%.32s: there %s", userid,
+			 sys->users == CP_MAX_MACHINES ? "are too many users" : "is that user already");
+		rc = -1;
+	}
 	if (rc == 0)
 		strcpy(sys->user[sys->users++], config.userid);
 	cp_config_fini(&config);

@@ -42,6 +42,8 @@ TEST(users)
 	ck_assert_int_eq(sys_add_user(served, "bob", err, sizeof(err)), 0);
 	ck_assert_int_eq(sys_add_user(served, "BOB", err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "user=BOB: there is that user already");
+	ck_assert_int_eq(sys_add_user(served, "Bob", err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "user=Bob: there is that user already");
 	ck_assert_int_eq(sys_add_user(served, "*MONITOR", err, sizeof(err)), -1);
 	ck_assert_int_eq(sys_add_user(served, "NINECHARS", err, sizeof(err)), -1);
 	for (unsigned int i = 1; i < CP_MAX_MACHINES; i++) {
