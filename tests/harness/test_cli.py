@@ -48,6 +48,19 @@ def _zvmlab(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _in_this_process(
+    capsys: pytest.CaptureFixture[str], *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """The same in a hundredth of the time."""
+    try:
+        code: object = main(arguments)
+    except SystemExit as end:
+        code = end.code
+    assert isinstance(code, int)
+    out, err = capsys.readouterr()
+    return subprocess.CompletedProcess(arguments, code, out, err)
+
+
 def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
     lines = [line for line in done.stderr.splitlines() if line]
     assert done.returncode == code, done.stderr
@@ -100,8 +113,15 @@ def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str
         (["demo", "--sets", "0"], ("invalid --sets: 0 (1 to 11000)",)),
     ],
 )
-def test_wrong_usage(fake: Fake, arguments: list[str], words: tuple[str, ...]) -> None:
-    _one_sentence(_zvmlab(*arguments), 2, *words)
+def test_wrong_usage(
+    fake: Fake,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    _one_sentence(_in_this_process(capsys, *arguments), 2, *words)
 
 
 def test_a_missing_emulator(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

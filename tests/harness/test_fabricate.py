@@ -348,7 +348,11 @@ def test_intervals_nobody_reads_are_lost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("megabytes", "users", "config"), [(1, 460, 80), (64, 32_500, 5200)], ids=["1 MiB", "64 MiB"]
+    ("megabytes", "users", "config"),
+    [
+        pytest.param(1, 460, 80, id="1 MiB"),
+        pytest.param(64, 32_500, 5200, id="64 MiB", marks=pytest.mark.full),
+    ],
 )
 def test_one_set_may_fill_the_segment(megabytes: int, users: int, config: int) -> None:
     data, _ = written(
