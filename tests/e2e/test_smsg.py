@@ -151,13 +151,14 @@ def test_only_messages_with_the_prefix_and_text(guest: Guest, events: Events) ->
 @app
 @pytest.mark.requirement("U6")
 @pytest.mark.not_debug("messages come faster than it takes them, so that it unloads no module")
-def test_messages_while_the_module_comes_and_goes(guest: Guest, events: Events) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.full)])
+def test_messages_while_the_module_comes_and_goes(guest: Guest, events: Events, times: int) -> None:
     """Each is an event or none; their order stays, and the last module gets the last message."""
     listener = events.listen(1 << 20, "last")
     agent = guest.agent.worker("loading")
 
     def load() -> None:
-        for _ in range(20):
+        for _ in range(times):
             agent.modprobe("smsgiucv_app").check()
             agent.rmmod("smsgiucv_app").check()
         agent.modprobe("smsgiucv_app").check()

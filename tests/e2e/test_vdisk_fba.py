@@ -112,10 +112,10 @@ def test_swap_under_memory_pressure(lab: Guest) -> None:
     script = (
         "echo $$ > /group/small/cgroup.procs; "
         "mkdir -p /full; mount -t tmpfs none /full; "
-        "i=0; while [ $i -lt 64 ]; do i=$((i+1)); "
-        "yes $i | head -c 102400 > /full/$i; done; "
-        "i=0; while [ $i -lt 64 ]; do i=$((i+1)); "
-        "yes $i | head -c 102400 | cmp - /full/$i || exit 1; done; echo same"
+        "i=0; while [ $i -lt 7 ]; do i=$((i+1)); "
+        "yes $i | head -c 1048576 > /full/$i; done; "
+        "i=0; while [ $i -lt 7 ]; do i=$((i+1)); "
+        "yes $i | head -c 1048576 | cmp - /full/$i || exit 1; done; echo same"
     )
     done = lab.agent.run(["/bin/busybox", "sh", "-c", script], timeout=240)
     assert done.check().stdout == b"same\n"
