@@ -238,6 +238,28 @@ def test_row_and_file_keep_their_cheapest_test(suite: Fake, pytester: pytest.Pyt
     assert "2 of 2 requirements shown" in result.stdout.str()
 
 
+def test_what_a_row_needs_at_any_price_runs_on_the_first_kernel(
+    suite: Fake, pytester: pytest.Pytester
+) -> None:
+    """Those that fit take turns; both have tests that would have the other kernel."""
+    more = "@pytest.mark.requirement('Q{0}')\ndef test_{0}(zvmlab_kernel): pass\n"
+    tests = "import pytest\n" + "".join(map(more.format, range(1, 17)))
+    pytester.makepyfile(test_turns=tests, test_dear=tests)
+    lines = "".join(f"test_{number} = 3\n" for number in range(1, 17))
+    _cost(pytester, f'["test_dear.py"]\n{lines}')
+    rows = "".join(
+        f"[Q.{number}]\ntitle = 'q'\ntext = 'q'\nshown = 'q'\n" for number in range(1, 17)
+    )
+    with (pytester.path / "requirements.toml").open("a", encoding="utf-8") as file:
+        file.write(f"[Q]\ntitle = 'Q'\n{rows}")
+    found = _chosen(_run(suite, pytester, "--short", "--collect-only", "-q", "-k", "turns or dear"))
+    kernels = {
+        name: {one for test, ones in found.items() if name in test for one in ones}
+        for name in ("turns", "dear")
+    }
+    assert kernels == {"turns": {"kernel", "other"}, "dear": {"kernel"}}
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one", "workers"])
 def test_costs_are_measured_where_the_work_is_done(
     suite: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]

@@ -335,13 +335,23 @@ class _Short:
                 yield case, EMULATOR
                 continue
             first = case.item.get_closest_marker(backend_choice.FIRST_KERNEL) is not None
-            how = FIRST if first else rule.kernels
+            how = FIRST if first or self._is_costly(case) else rule.kernels
             at = kernels.index(case.kernel), others.index(case.driver)
             sizes = len(kernels), len(others)
             if not _takes_kernel(how, rule.drivers, at, sizes, turn):
                 yield case, KERNEL
             elif not _takes_driver(how, rule.drivers, at, sizes, turn):
                 yield case, DRIVER
+
+    def _is_costly(self, one: _Chosen) -> bool:
+        """Not one case of it fits its budget; a row may need it all the same."""
+        cost, budget = self._cost(one), one.rule.budget
+        return cost is not None and budget is not None and cost > budget
+
+    def _cost(self, one: _Chosen) -> float | None:
+        """CPU seconds of a case, if they are known, and count in its emulator."""
+        file, function = self._names(one.item)
+        return None if self._represents(one) else self._costs.get(file, {}).get(function)
 
     def _over_budget(self, taken: Sequence[_Chosen]) -> dict[pytest.Item, str]:
         """Those of *taken* that cost too much, with the reason.
@@ -350,10 +360,9 @@ class _Short:
         """
         tests: dict[tuple[float, str, str], list[_Chosen]] = {}
         for one in taken:
-            file, function = self._names(one.item)
-            cost = self._costs.get(file, {}).get(function)
-            if cost is not None and one.rule.budget is not None and not self._represents(one):
-                tests.setdefault((cost, file, function), []).append(one)
+            cost = self._cost(one)
+            if cost is not None and one.rule.budget is not None:
+                tests.setdefault((cost, *self._names(one.item)), []).append(one)
         # The cheapest first: they are the first that a row or a file gets back.
         left: dict[pytest.Item, str] = {}
         for (cost, _, _), cases in sorted(tests.items()):
