@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
+import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +20,11 @@ from zvmlab.agent.wire import BadKind
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.shard import Shard
+from zvmlab.builder.kernel import REPLACED
+from zvmlab.cli import fuzz as command
 from zvmlab.cli.main import main
 from zvmlab.fuzz import campaign as campaign_module
-from zvmlab.fuzz.campaign import Plan, confirm, fuzz, shows
+from zvmlab.fuzz.campaign import Plan, compare, confirm, fuzz, shows
 from zvmlab.fuzz.case import Case, from_json, load, save
 from zvmlab.fuzz.emit import emit
 from zvmlab.fuzz.finding import Finding, Known, load_known, of_report, reason
@@ -28,10 +34,13 @@ from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
 from zvmlab.fuzz.runner import Ran, judge_data, of_text
 from zvmlab.guest.config import Artifacts
+from zvmlab.museum import edited as edited_module
+from zvmlab.museum.bugs import Bug
 from zvmlab.scenarios import find as find_scenario
 from zvmlab.scenarios.context import Scenario
 from zvmlab.scenarios.player import Played
 from zvmlab.scenarios.steps import argument, bytes_of, check_steps, stream_bytes
+from zvmlab.verdict.sides import Side
 
 QUIET = Progress(quiet=True)
 SOCKET: dict[str, Any] = {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"}
@@ -530,6 +539,53 @@ def test_a_second_kernel_judges_what_was_kept(tmp_path: Path) -> None:
     found = done.found["bug in iucv_sock_listen"]
     assert found.notes == ["on the second kernel only"]
     assert load(done.plan.place_of(found)) == found.case
+
+
+def test_what_the_kernel_shows_without_a_bug_is_not_new(tmp_path: Path) -> None:
+    """Only what the bug has brought is its."""
+
+    class Right(FakeRunner):
+        """Has no mistake."""
+
+        def run(self, case: Case) -> Ran:
+            return Ran()
+
+    done = fuzz(plan(tmp_path), [FakeRunner()], [], QUIET)
+    (found,) = done.new
+    compare(done, Right(), QUIET)
+    assert done.new == [found] and found.notes == ["without the bug: nothing"]
+    compare(done, FakeRunner(), QUIET)
+    assert done.new == [] and found.defect == "the kernel without the bug shows it, too"
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["findings"][0]["known"]
+
+
+def test_a_bug_of_the_museum_is_in_the_kernel_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its module takes the place of the kernel's own, and no longer than the case needs."""
+    case = tmp_path / "case.json"
+    save(Case("af_iucv", (SOCKET,)), case)
+    seen: list[tuple[str, str, str | None]] = []
+    patched = Side("6.1", "6.1.0", (Path("/edited/af_iucv.ko"),))
+    both = SimpleNamespace(sides=SimpleNamespace(base=Side("6.1", "6.1.0"), patched=patched))
+
+    @contextlib.contextmanager
+    def fake(kernel: str, bug: Bug, _seconds: float, _progress: Progress) -> Iterator[object]:
+        seen.append((kernel, bug.id, None))
+        yield both
+
+    def one_case(arguments: argparse.Namespace) -> int:
+        seen.append((arguments.kernel, "", os.environ.get(REPLACED)))
+        return 0
+
+    monkeypatch.delenv(REPLACED, raising=False)
+    monkeypatch.setattr(edited_module, "edited", fake)
+    monkeypatch.setattr(command, "_one_case", one_case)
+    words = ["fuzz", "--replay", str(case), "--kernel", "bookworm", "--bug"]
+    assert main([*words, "peek-leak"]) == 0
+    assert seen == [("bookworm", "peek-leak", None), ("6.1", "", "/edited/af_iucv.ko")]
+    assert REPLACED not in os.environ
+    assert main([*words, "peek-leek"]) == 2
 
 
 def test_an_error_of_a_job_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
