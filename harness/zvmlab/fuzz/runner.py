@@ -26,7 +26,7 @@ from zvmlab.base.plain import harmless
 from zvmlab.cp.afiucv import AfIucvClosed
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.finding import BYSTANDER, DATA, LOST, SILENT, Finding, of_report
-from zvmlab.fuzz.grammar import Target
+from zvmlab.fuzz.grammar import Steps, Target
 from zvmlab.guest.bystanders import Bystanders, Changed
 from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts, GuestConfig
 from zvmlab.guest.console import CRASHES, DISABLED_WAIT, KASAN_CP, classify
@@ -186,13 +186,20 @@ class Runner:
         if any(faults_of(case.steps)):
             player.end()
             player.guest.control.execute("fault-disarm")
-        played = player.end(() if player.stuck else self.target.usable)
+        played = player.end(() if player.stuck else self._usable(case))
         stuck = [one for one in player.stuck if one not in played]
         if stuck:
             ran.findings += [] if ran.findings else _of_stuck(stuck)
             return
-        ran.findings += _of_unusable(played)
+        ran.findings += _of_unusable(self.target.usable, played)
         del player.played[len(player.played) - len(played) :]
+
+    def _usable(self, case: Case) -> Steps:
+        """What must work; a module that no step unloads is there since the mark."""
+        usable = self.target.usable
+        if any(step["do"] == "unload" for step in case.steps):
+            return usable
+        return [step for step in usable if step["do"] != "load"]
 
     def _judge_log(self, player: Player, ran: Ran) -> bool:
         """Has the kernel said something bad?"""
@@ -332,13 +339,14 @@ def _of_stuck(stuck: Sequence[Played]) -> list[Finding]:
     ]
 
 
-def _of_unusable(played: Sequence[Played]) -> list[Finding]:
+def _of_unusable(usable: Steps, played: Sequence[Played]) -> list[Finding]:
     """What the steps that must work have given, if that is not what they expect."""
     # Of a request that does not end, no step has given anything.
     wrong = [(one, "nothing: it never ends") for one in played if one.stuck]
     wrong += [(one, said) for one in played if (said := one.differs()) is not None]
     for one, said in wrong[:1]:
-        where = f"step {played.index(one) + 1} of {len(played)}"
+        number = next(at for at, step in enumerate(usable, 1) if step is one.step)
+        where = f"step {number} of {len(usable)}"
         return [Finding(UNUSABLE, where, f"afterwards {text_of(one.step)} gives {said}")]
     return []
 
