@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from test_shell import read_until, type_keys
 from waiting import wait_until
 
@@ -196,18 +197,62 @@ def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
         assert name not in [found.name for found in running_systems()]
 
 
+@pytest.mark.requirement("S10")
+def test_logged_on_by_another(file: Path, name: str) -> None:
+    """A user with autolog waits until XAUTOLOG asks for it; after its end it can be asked for again."""
+    file.write_text(file.read_text() + 'autolog = "ALICE"\n')
+    there = ("--system", name, "--guest")
+    with up(file, name) as system:
+        system.wait_line("ALICE    is up: Linux ")
+        assert system.lines[0] == "ALICE    logs on"
+        for number in range(2):
+            said = zvmlab("cp", *there, "ALICE", "QUERY BOB", "XAUTOLOG BOB").stdout.decode()
+            assert said == "HCPCQU045E BOB not logged on\nCommand accepted\n"
+            wait_until(
+                lambda: sum(line.startswith("BOB      is up") for line in system.lines) > number,
+                "BOB",
+                limit=SECONDS,
+            )
+            done = zvmlab("run", *there, "BOB", "--", "grep", "VM00 Name", "/proc/sysinfo")
+            assert done.stdout.split()[-1] == b"BOB"
+            # One that is there is not started again.
+            assert zvmlab("cp", *there, "ALICE", "XAUTOLOG BOB").returncode == 1
+            assert zvmlab("cp", *there, "ALICE", "FORCE BOB").returncode == 0
+            wait_until(
+                lambda: system.lines.count("BOB      has logged off") > number,
+                "the log-off of BOB",
+                lambda: system.lines,
+                limit=SECONDS,
+            )
+        system.process.send_signal(signal.SIGINT)
+        assert system.process.wait(SECONDS) == 0
+        assert sum(line == "BOB      logs on" for line in system.lines) == 2
+
+
+HANDLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+def ending_signals() -> Iterator[ParameterSet]:
+    """All that end a program which does not handle them: signal(7)."""
+    others = {"CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH"}
+    ignored_by_python = {"PIPE", "XFSZ"}
+    usual = {*HANDLED, signal.SIGKILL, signal.SIGQUIT}
+    for number in signal.Signals:
+        name = number.name.removeprefix("SIG")
+        if name not in others | ignored_by_python and number < signal.SIGRTMIN:
+            yield pytest.param(number, id=name, marks=() if number in usual else pytest.mark.full)
+
+
 @pytest.mark.requirement("S7")
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
-)
-def test_killed(file: Path, name: str, number: signal.Signals, code: int) -> None:
-    """While its guests boot: no process is left, and what SIGKILL leaves the next one removes."""
+@pytest.mark.parametrize("number", ending_signals())
+def test_killed(file: Path, name: str, number: signal.Signals) -> None:
+    """While its guests boot: no process is left, and what some signals leave the next one removes."""
     with up(file, name) as system:
         system.wait_line("BOB      logs on")
         wait_until(lambda: len(system.children()) == 3, "two emulators, and CP's process")
         children = system.children()
         system.process.send_signal(number)
-        assert system.process.wait(SECONDS) == code
+        assert system.process.wait(SECONDS) == HANDLED.get(number, -number)
         wait_until(lambda: not any(map(alive, children)), "the end of what it has started")
     assert name not in [found.name for found in running_systems()]
     done = zvmlab("cp", "--system", name, "QUERY NAMES")
@@ -271,3 +316,17 @@ def test_more_memory_than_is_free(
     file.write_text(file.read_text() + 'storage = "1000G"\n')
     said = refused(file, 2)
     assert "the users' storage takes 1024152 MiB (ALICE 152 MiB, BOB 1024000 MiB)" in said
+
+
+@pytest.mark.requirement("S7")
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('level = "8"', 'level "8": expected version.release.modification, such as 7.3.0'),
+        ('machine = "z15"', 'machine "z15": expected a machine type of 4 digits, such as 8561'),
+        ('segments = {ONE = "9001-9000 SR"}', 'segment "ONE 9001-9000 SR": expected '),
+    ],
+)
+def test_a_system_that_cp_refuses(file: Path, run_dir: Path, line: str, sentence: str) -> None:
+    file.write_text(f"{line}\n{file.read_text()}")
+    assert refused(file, 2).startswith(f"zvmlab: {file}: {sentence}")

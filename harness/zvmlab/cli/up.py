@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zvmlab.base.errors import EXIT_PASS, EXIT_PANIC, EmulatorError, GuestPanic, ZvmlabError
+from zvmlab.base.errors import (
+    EXIT_PASS,
+    EXIT_PANIC,
+    EmulatorError,
+    GuestPanic,
+    UsageError,
+    ZvmlabError,
+)
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import top_command
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 TERMINALS = 4
 """Of hvc_iucv in each guest, with a shell on each."""
 _LOOK_SECONDS = 0.5
+# Less than a kernel takes to boot again.
+_LEAVE_SECONDS = 3.0
 _END_SECONDS = 60.0
 
 
@@ -80,7 +89,11 @@ def run_up(arguments: argparse.Namespace) -> int:
     ) as system:
         program(progress)
         prepared = {userid: _prepared(found, userid, progress) for userid in found.users}
-        system.start()
+        try:
+            system.start()
+        except UsageError as error:
+            _say_where(error, str(found.path))
+            raise
         return _Up(system, prepared, found.autolog).run()
 
 
@@ -254,7 +267,11 @@ class _Up:
                     return
                 self._tell(user, "restarts")
         except ZvmlabError as error:
-            if not self._ending:
+            if self._ending:
+                return
+            if _has_left(guest):
+                self._tell(user, "has logged off")
+            else:
                 self._has_ended(user, error)
         finally:
             user.over = True
@@ -281,7 +298,7 @@ class _Up:
                 guest.agent.channel.await_end(_LOOK_SECONDS)
         # An emulator that is about to end has closed the agent's connection first.
         with contextlib.suppress(ZvmlabError):
-            guest.emulator.wait(_LOOK_SECONDS)
+            guest.emulator.wait(_LEAVE_SECONDS)
 
     def _end(self) -> None:
         """Nothing is left afterwards, whatever the threads are waiting for."""
@@ -311,6 +328,14 @@ class _Up:
         """Above the rows."""
         up = sum(user.up and not user.over for user in self._users.values())
         return f"{self._system.name}: {up} of {len(self._prepared)} guests are up; Ctrl-C ends all"
+
+
+def _has_left(guest: Guest) -> bool:
+    """Has it ended as it may?  Whoever still waited for its agent knows of an error only."""
+    with contextlib.suppress(ZvmlabError):
+        guest.check()
+        return guest.emulator.may_end and not guest.emulator.alive
+    return False
 
 
 class _Show:
