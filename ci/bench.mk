@@ -55,3 +55,7 @@ bench-shards: setup-bench ##+ measure: benchmark only a sweep in two shards: wha
 .PHONY: bench-emulators
 bench-emulators: setup-bench ##+ measure: benchmark only the two emulators against each other
 	$(Q)$(BENCH) --part emulators
+
+.PHONY: bench-system
+bench-system: setup-bench $(BUILD)/bench_iucv ##+ measure: benchmark only guests of a system: messages between them, round trips, starts
+	$(Q)$(BENCH) --part system

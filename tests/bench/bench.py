@@ -38,6 +38,7 @@ import records
 import scenario_rate
 import shards
 import start
+import systems
 import task_listener
 from benchmark import Benchmark, show
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, exit_code
@@ -65,6 +66,7 @@ PARTS = (
     "instructions",
     "emulators",
     "shards",
+    "system",
     "dmstats",
     "taskstats",
 )
@@ -124,6 +126,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),
         "shards": lambda: shards.measure(arguments.kernel, count),
+        "system": lambda: systems.measure(small, arguments.build / "bench_iucv", count, progress),
         "dmstats": lambda: dm_watch.measure(small, count, progress),
         "taskstats": lambda: task_listener.measure(small, count, progress),
     }

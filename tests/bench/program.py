@@ -12,7 +12,7 @@ from zvmlab.base.errors import CannotRun, ZvmlabError
 Row = dict[str, float]
 
 
-def rows(program: Path, timeout: float, *arguments: float) -> list[Row]:
+def rows(program: Path, timeout: float, *arguments: float | str) -> list[Row]:
     """The program's output, measurement by measurement."""
     try:
         done = subprocess.run(
