@@ -159,6 +159,7 @@ extern const char *const ctl_functions[];
 extern const char *const ctl_recordings[];
 extern const char *const ctl_rec_states[];
 extern const char *const ctl_spool_queues[];
+extern const char *const ctl_spool_devices[];
 extern const char *const ctl_mon_kinds[];
 extern const char *const ctl_mon_fates[];
 extern const char *const ctl_appldata_kinds[];

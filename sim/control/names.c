@@ -47,6 +47,10 @@ const char *const ctl_spool_queues[] = {
 	[SPOOL_RDR] = "RDR", [SPOOL_PUN] = "PUN", [SPOOL_PRT] = "PRT", NULL,
 };
 
+const char *const ctl_spool_devices[] = {
+	[SPOOL_RDR] = "RDR", [SPOOL_PUN] = "PUN", [SPOOL_PRT] = "PRT", [SPOOL_DUMP] = "DMP", NULL,
+};
+
 const char *const ctl_recordings[REC_SERVICES + 1] = {
 #define REC_SERVICE(id, service, recording, retriever, limit) [REC_##id] = service,
 #include "zvmlab/recording_services.def"

@@ -561,7 +561,7 @@ MEMBERS(spool_read_returns) = {
 };
 MEMBERS(spool_member) = {
 	NAME("user", 0, "Whose file."), ENUM("queue", 0, ctl_spool_queues, "On which queue."),
-	ENUM("device", 0, ctl_spool_queues, "The kind of device that made it."),
+	ENUM("device", 0, ctl_spool_devices, "The kind of device that made it."),
 	NAME("origin", 0, "Who sent it."), INT("id", 0, 1, SPOOL_MAX_ID, "Its number."),
 	STRING("class", 0, 1, 1, "Its class."), STRING("name", 0, 0, 8, "Its name."),
 	STRING("type", 0, 0, 8, "Its type."), STRING("form", 0, 0, 8, "Its form."),

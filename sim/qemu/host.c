@@ -191,6 +191,25 @@ bool zvmlab_has_cpu(unsigned int address)
 	       !(qatomic_read(&zvmlab_cp->no_cpus) >> address & 1);
 }
 
+/* As STORE STATUS has them; those of a CPU that runs are of a moment ago. */
+static void host_registers(void *opaque, unsigned int cpu, struct cp_registers *to)
+{
+	CPUS390XState *env = &s390_cpu_addr2state(cpu)->env;
+
+	to->psw[0] = s390_cpu_get_psw_mask(env);
+	to->psw[1] = env->psw.addr;
+	memcpy(to->gr, env->regs, sizeof(to->gr));
+	memcpy(to->cr, env->cregs, sizeof(to->cr));
+	memcpy(to->ar, env->aregs, sizeof(to->ar));
+	for (unsigned int i = 0; i < ARRAY_SIZE(to->fr); i++)
+		to->fr[i] = *get_freg(env, i);
+	to->cpu_timer = env->cputm;
+	to->comparator = env->ckc;
+	to->prefix = env->psa;
+	to->fpc = env->fpc;
+	to->todpr = env->todpr;
+}
+
 /* A page that is in again is nowhere in a TLB. */
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
 {
@@ -238,6 +257,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
 	host->cpus = host_cpus;
+	host->registers = host_registers;
 	host->sclp = true;
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;

@@ -42,6 +42,7 @@ enum {
 #define STATUS_IN_USE 0x80
 #define STATUS_RECORDS_COMPLETE 0x40
 #define STATUS_USER_HOLD 0x20
+#define STATUS_DUMP 0x10
 #define STATUS_OPENED 0x08
 #define STATUS_SYSTEM_HOLD 0x04
 
@@ -66,6 +67,7 @@ static void describe(const struct spool_file *file, uint8_t block[SFB_SIZE])
 	block[SFB_STATUS] = (uint8_t)(STATUS_RECORDS_COMPLETE |
 				      (file->open ? STATUS_IN_USE | STATUS_OPENED : 0) |
 				      (file->user_hold ? STATUS_USER_HOLD : 0) |
+				      (file->device == SPOOL_DUMP ? STATUS_DUMP : 0) |
 				      (file->system_hold ? STATUS_SYSTEM_HOLD : 0));
 	block[SFB_DEVICE] = file->device == SPOOL_PRT ? 0x41 : 0x82;
 	put_text(block + SFB_NAME, file->label.name, 12);
@@ -165,7 +167,8 @@ static uint8_t *next_page(struct cp *cp, unsigned int unit, uint8_t *cc)
 	if (!file || device->page == 0)
 		return NULL;
 	*cc = 0;
-	put_be16(cp->system->spool->page[device->page - 1] + SPLINK_ID, file->id);
+	if (file->device != SPOOL_DUMP)
+		put_be16(cp->system->spool->page[device->page - 1] + SPLINK_ID, file->id);
 	return cp->system->spool->page[device->page - 1];
 }
 

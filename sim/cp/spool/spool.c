@@ -8,8 +8,8 @@
 #include "zvmlab/event.h"
 #include "zvmlab/input.h"
 
-const char *const spool_queue_name[SPOOL_QUEUES] = {
-	[SPOOL_RDR] = "RDR", [SPOOL_PUN] = "PUN", [SPOOL_PRT] = "PRT",
+const char *const spool_queue_name[SPOOL_QUEUES + 1] = {
+	[SPOOL_RDR] = "RDR", [SPOOL_PUN] = "PUN", [SPOOL_PRT] = "PRT", [SPOOL_DUMP] = "DMP",
 };
 
 const struct cp_unit_config *cp_unit_at(const struct cp_config *config, unsigned int index)
@@ -350,7 +350,7 @@ int spool_records(const struct cp *cp, const char *owner, enum spool_queue queue
 	}
 	if (!file)
 		return -1;
-	place.page = file->first;
+	place.page = file->device == SPOOL_DUMP ? 0 : file->first;
 	while (room >= file->record_length && (data = spool_next_record(spool, &place, &len))) {
 		if (first > 0) {
 			first--;

@@ -172,7 +172,9 @@ static void read_record(struct cp *cp, unsigned int unit, struct cp_unit_io *io)
 		return;
 	}
 	place = (struct spool_place){ device->page, device->at, device->seen };
-	data = spool_next_record(cp->system->spool, &place, &io->length);
+	/* A dump has no cards. */
+	data = file->device == SPOOL_DUMP ? NULL :
+	       spool_next_record(cp->system->spool, &place, &io->length);
 	if (!data) {
 		io->length = 0;
 		io->status = CP_UNIT_ENDED | CP_UNIT_EXCEPTION;

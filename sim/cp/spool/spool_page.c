@@ -43,6 +43,11 @@ static bool empty_page(struct spool *spool, struct spool_file *file)
 	return true;
 }
 
+uint8_t *spool_empty_page(struct spool *spool, struct spool_file *file)
+{
+	return empty_page(spool, file) ? spool->page[file->last - 1] : NULL;
+}
+
 /* Room for @len bytes in the file's last page, or NULL. */
 static uint8_t *take(struct spool *spool, struct spool_file *file, uint32_t len)
 {

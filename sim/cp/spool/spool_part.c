@@ -59,7 +59,9 @@ static void pages_state(struct spool *spool, struct spool_file *file, struct sta
 		page = spool->next[page - 1];
 	}
 	if (state->loading)
-		state_require(state, spool_pages_valid(spool, file));
+		state_require(state, file->device == SPOOL_DUMP
+					     ? file->records == file->pages && file->pages > 0
+					     : spool_pages_valid(spool, file));
 }
 
 static void file_state(struct spool *spool, struct spool_file *file, struct state *state)
@@ -71,7 +73,7 @@ static void file_state(struct spool *spool, struct spool_file *file, struct stat
 	state_bool(state, &file->queued);
 	state_u8(state, &file->queue);
 	state_u8(state, &file->device);
-	state_require(state, file->queue < SPOOL_QUEUES && file->device < SPOOL_QUEUES &&
+	state_require(state, file->queue < SPOOL_QUEUES && file->device <= SPOOL_DUMP &&
 			     file->device != SPOOL_RDR);
 	state_u16(state, &file->id);
 	state_require(state, file->id > 0 && file->id <= SPOOL_MAX_ID);
@@ -152,7 +154,8 @@ static void place_state(struct cp *cp, unsigned int unit, struct state *state)
 	device->page = spool_page_at(cp->system->spool, file, index);
 	/* A place within the page must be one that reading leads to. */
 	place.page = device->page;
-	while (device->page && (place.at != device->at || place.seen != device->seen) &&
+	while (device->page && file->device != SPOOL_DUMP &&
+	       (place.at != device->at || place.seen != device->seen) &&
 	       spool_next_record(cp->system->spool, &place, &len) && place.page == device->page)
 		;
 	state_require(state, place.page == device->page && place.at == device->at &&

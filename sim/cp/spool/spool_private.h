@@ -113,11 +113,27 @@ struct spool_label spool_label_of(const char *user);
 /** Settings that a device has at first. */
 void spool_device_init(const struct cp *cp, unsigned int unit);
 
+/** Addresses of a guest's storage, the last included. */
+struct spool_range {
+	uint64_t first, last;
+};
+#define SPOOL_RANGES 3u		/* VMDUMP's operands */
+#define SPOOL_NOTE_LEN 100u
+/**
+ * spool_dump.c: registers and storage of the machine as a file on a user's reader queue.
+ * @type: of the file; @note: up to 100 characters of the user's.  Return: NULL if the spool is
+ * full, or the user has too many files.
+ */
+struct spool_file *spool_dump(struct cp *cp, const char *to, const char *type, const char *note,
+			      const struct spool_range *ranges, unsigned int count);
+
 /* spool_page.c */
 /** Make all pages free ones. */
 void spool_pages_init(struct spool *spool);
 /** Add a free page, which there is, at the end of the file. */
 void spool_add_page(struct spool *spool, struct spool_file *file);
+/** Add a page of zeros at the end of the file; NULL if the spool is full. */
+uint8_t *spool_empty_page(struct spool *spool, struct spool_file *file);
 /** Add a record without the blanks at its end; false if the spool is full. */
 bool spool_append(struct spool *spool, struct spool_file *file, uint8_t command,
 		  const uint8_t *data, uint32_t len);

@@ -39,6 +39,14 @@ struct cp_window {
 				     guest makes none */
 };
 
+/** What STORE STATUS stores (PoP, ch. 4). */
+struct cp_registers {
+	uint64_t psw[2], gr[16], cr[16], fr[16];
+	uint32_t ar[16];
+	uint64_t cpu_timer, comparator;
+	uint32_t prefix, fpc, todpr;
+};
+
 struct cp_host {
 	/** Handed to every callback; owned by the port. */
 	void *opaque;
@@ -131,6 +139,12 @@ struct cp_host {
 	 * have no CPU statements.
 	 */
 	void (*cpus)(void *opaque, uint64_t defined);
+
+	/**
+	 * The registers of CPU @cpu, which a dump has.  A CPU that runs shows what it had a moment
+	 * ago.  NULL: the emulator cannot, and there are no dumps.
+	 */
+	void (*registers)(void *opaque, unsigned int cpu, struct cp_registers *to);
 
 	/** Does cp_sclp() have what the guest asks SCLP about storage?  If not, none can be standby. */
 	bool sclp;

@@ -18,10 +18,11 @@
 
 struct cp;
 
-enum spool_queue { SPOOL_RDR, SPOOL_PUN, SPOOL_PRT, SPOOL_QUEUES };
+/** Queues, and what makes files: SPOOL_DUMP is VMDUMP, whose pages are a dump and no records. */
+enum spool_queue { SPOOL_RDR, SPOOL_PUN, SPOOL_PRT, SPOOL_QUEUES, SPOOL_DUMP = SPOOL_QUEUES };
 
 /** Pages of 4 KiB that the spool has, and how many of them a limit may leave. */
-#define SPOOL_PAGES 8192u
+#define SPOOL_PAGES 61440u
 /** Files in the system, open ones included. */
 #define SPOOL_MAX_FILES 1024u
 /** Largest spool file number of a user (CP's). */
@@ -80,7 +81,7 @@ struct spool_use {
 /** How full it is, and the limits; all 0 without a spool. */
 struct spool_use spool_use(const struct cp *cp);
 
-/** "RDR", "PUN", "PRT". */
-extern const char *const spool_queue_name[SPOOL_QUEUES];
+/** "RDR", "PUN", "PRT", and "DMP" of SPOOL_DUMP. */
+extern const char *const spool_queue_name[SPOOL_QUEUES + 1];
 
 #endif

@@ -54,9 +54,9 @@ CASE("spool", begin, end);
 
 TEST(a_file_with_what_is_given)
 {
-	ask_is(fd, QUERY, QUERIED("", "0", "8192", "9999"));
+	ask_is(fd, QUERY, QUERIED("", "0", "61440", "9999"));
 	ask_is(fd, PUT("\"RDR\"," LETTERS), "{\"return\":{\"id\":1}}");
-	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "8192", "9999"));
+	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "61440", "9999"));
 	ck_assert_int_eq(fx.last_event.kind, CP_EVENT_SPOOL);
 	ck_assert_str_eq(fx.last_name, "BOB");
 	ck_assert_str_eq(fx.last_text, "RDR");
@@ -70,7 +70,7 @@ TEST(a_file_with_what_is_given)
 	       QUERIED(DEFAULT_FILE "," FILE_IS("BOB", "PRT", "PRT", "ALICE", "2", "7", "Plan",
 						"txt", "BOB", "false", HOLDS("true", "true"),
 						RECORDS("3", "3", "1")),
-		       "2", "8192", "9999"));
+		       "2", "61440", "9999"));
 	/* Another user's numbers are its own. */
 	ask_is(fd, RUN("spool-put", "\"user\":\"EVE\",\"queue\":\"PUN\"," EMPTY),
 	       "{\"return\":{\"id\":1}}");
@@ -86,7 +86,7 @@ TEST(a_file_being_written)
 	       QUERIED(DEFAULT_FILE "," FILE_IS("LINUX001", "PUN", "PUN", "LINUX001", "1", "A",
 						"", "", "LINUX001", "true",
 						HOLDS("false", "false"), RECORDS("1", "80", "1")),
-		       "2", "8192", "9999"));
+		       "2", "61440", "9999"));
 	ask_is(fd, READ("\"user\":\"LINUX001\",\"queue\":\"PUN\",\"id\":1"),
 	       failed("LINUX001 has no file 1 on this queue"));
 }
@@ -180,7 +180,7 @@ TEST_EACH(refused, refusals)
 {
 	ask_is(fd, PUT("\"RDR\"," LETTERS), "{\"return\":{\"id\":1}}");
 	ask_is(fd, refusals[_i].request, refusals[_i].answer);
-	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "8192", "9999"));
+	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "61440", "9999"));
 	ck_assert_uint_eq(fx.events[CP_EVENT_SPOOL], 1);
 }
 
@@ -192,17 +192,17 @@ TEST(limits)
 	       failed("the spool is full: it has no room for 8 bytes"));
 	/* What is not given is as large as it can be. */
 	ask_is(fd, RUN("spool-limits", "\"files\":1"), NOTHING);
-	ask_is(fd, QUERY, QUERIED("", "0", "8192", "1"));
+	ask_is(fd, QUERY, QUERIED("", "0", "61440", "1"));
 	ask_is(fd, PUT("\"RDR\"," LETTERS), "{\"return\":{\"id\":1}}");
 	ask_is(fd, PUT("\"PUN\"," LETTERS), failed("BOB cannot have more files"));
 	ask_is(fd, RUN("spool-limits", "\"pages\":1"), NOTHING);
 	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "1", "9999"));
 	ask_is(fd, PUT("\"PUN\"," LETTERS),
 	       failed("the spool is full: it has no room for 8 bytes"));
-	ask_is(fd, RUN("spool-limits", "\"pages\":8193"),
-	       wrong("argument \\\"pages\\\" is not an integer from 0 to 8192"));
+	ask_is(fd, RUN("spool-limits", "\"pages\":61441"),
+	       wrong("argument \\\"pages\\\" is not an integer from 0 to 61440"));
 	ask_is(fd, RUN("spool-limits", ""), NOTHING);
-	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "8192", "9999"));
+	ask_is(fd, QUERY, QUERIED(DEFAULT_FILE, "1", "61440", "9999"));
 }
 
 CASE("no spool", begin_without, end);

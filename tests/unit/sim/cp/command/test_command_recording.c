@@ -113,7 +113,8 @@ TEST(commands)
 	ck_guest("COMMANDS", 0, "QUERY        TERMINAL     SET          DEFINE       PURGE        "
 				"ORDER        \nCHANGE       TRANSFER     SPOOL        CLOSE        TAG          "
 				"LINK         \nDETACH       INDICATE     MESSAGE      MSG          SMSG         "
-				"SYSTEM       \nCPU          XAUTOLOG     LOGOFF       COMMANDS     \n");
+				"SYSTEM       \nVMDUMP       CPU          XAUTOLOG     LOGOFF       COMMANDS     "
+				"\n");
 }
 
 TEST(acnt)

@@ -161,7 +161,7 @@ TEST(records_that_fit)
 TEST(limits_that_are_too_high)
 {
 	spool_limits(fx.cp, SPOOL_PAGES + 1, SPOOL_MAX_ID + 1);
-	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 8192);
+	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 61440);
 	ck_assert_uint_eq(spool_use(fx.cp).file_limit, 9999);
 	spool_limits(fx.cp, 0, 0);
 	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 0);
