@@ -359,6 +359,8 @@ bool msg_is_set(const struct cp *cp, enum msg_kind kind);
  * cp_unit_length() answer; what cp_unit() does within its record.
  */
 int spool_unit(const struct cp *cp, uint16_t device);
+/** Take it from the guest; its file is closed. */
+void spool_detach(struct cp *cp, unsigned int unit);
 enum cp_unit_way spool_unit_way(const struct cp *cp, unsigned int unit, uint8_t command);
 uint32_t spool_unit_length(const struct cp *cp, unsigned int unit);
 void spool_unit_io(struct cp *cp, unsigned int unit, struct cp_unit_io *io);

@@ -22,6 +22,13 @@ static enum kind kind_of(const struct cp *cp, uint16_t device, unsigned int *ind
 	return console_is(cp, device) ? CONSOLE : NONE;
 }
 
+bool cp_has_device(const struct cp *cp, uint16_t device)
+{
+	unsigned int index;
+
+	return kind_of(cp, device, &index) != NONE;
+}
+
 enum cp_unit_way cp_unit_way(const struct cp *cp, uint16_t device, uint8_t command)
 {
 	unsigned int index;

@@ -117,6 +117,11 @@ static void timer(struct cp_port *port)
 	cp_timer(port->cp);
 }
 
+static bool has_device(struct cp_port *port, uint16_t device)
+{
+	return cp_has_device(port->cp, device);
+}
+
 static enum cp_unit_way unit_way(struct cp_port *port, uint16_t device, uint8_t command)
 {
 	return cp_unit_way(port->cp, device, command);
@@ -192,7 +197,8 @@ const struct cp_calls cp_calls_local = {
 	.external_take = external_take, .page = page, .page_fault = page_fault,
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,
 	.cpu_ordered = cpu_ordered, .cpu_waits = cpu_waits, .ipl = ipl,
-	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
+	.timer = timer, .has_device = has_device,
+	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
 	.running = running, .attach = attach, .fd = fd, .dispatch = dispatch,
 	.needs_pause = needs_pause,

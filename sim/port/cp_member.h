@@ -27,7 +27,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM3"
+#define MEMBER_MAGIC "ZVMLMEM4"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -83,6 +83,7 @@ enum member_function {
 	MEMBER_CPU_WAITS,	/**< gr: halves of the PSW */
 	MEMBER_IPL,
 	MEMBER_TIMER,
+	MEMBER_HAS_DEVICE,	/**< device; value */
 	MEMBER_UNIT_WAY,	/**< device, code: command; value: enum cp_unit_way */
 	MEMBER_UNIT_LENGTH,	/**< device, code; value */
 	/** device, code, length: or room, block, enabled: enum member_unit; value: status, sense: its
@@ -126,7 +127,8 @@ enum {
 	MEMBER_ALL_STORED = 4,		/**< the ring was full: all of storage may have changed */
 	MEMBER_CPUS_CHANGED = 8,	/**< member_notices.cpus */
 	MEMBER_CONSOLE = 16,		/**< its console has something to show: MEMBER_SHOWN */
-	MEMBER_REQUEST = 32,		/**< shifted left by enum cp_machine_request */
+	MEMBER_DEVICES_CHANGED = 32,	/**< MEMBER_HAS_DEVICE says which there are */
+	MEMBER_REQUEST = 64,		/**< shifted left by enum cp_machine_request */
 };
 
 enum member_change { MEMBER_STORED, MEMBER_PAGE_OUT, MEMBER_PAGE_IN };

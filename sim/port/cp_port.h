@@ -84,6 +84,7 @@ struct cp_calls {
 	void (*ipl)(struct cp_port *port);
 	void (*timer)(struct cp_port *port);
 
+	bool (*has_device)(struct cp_port *port, uint16_t device);
 	enum cp_unit_way (*unit_way)(struct cp_port *port, uint16_t device, uint8_t command);
 	uint32_t (*unit_length)(struct cp_port *port, uint16_t device, uint8_t command);
 	void (*unit)(struct cp_port *port, struct cp_unit_io *io);

@@ -374,6 +374,8 @@ static void apply_flags(struct cp_port *port, uint32_t flags)
 	if (flags & MEMBER_CPUS_CHANGED && host->cpus)
 		host->cpus(host->opaque, __atomic_load_n(&port->remote->page->notices.cpus,
 							 __ATOMIC_ACQUIRE));
+	if (flags & MEMBER_DEVICES_CHANGED && host->devices_changed)
+		host->devices_changed(host->opaque);
 	if (flags & MEMBER_CONSOLE)
 		show(port);
 	for (unsigned int what = 0; what < CP_MACHINE_REQUESTS && host->machine; what++)
@@ -663,6 +665,13 @@ static void timer(struct cp_port *port)
 	ask(port, MEMBER_TIMER, 0);
 }
 
+static bool has_device(struct cp_port *port, uint16_t device)
+{
+	const struct member_call asked = { .function = MEMBER_HAS_DEVICE, .device = device };
+
+	return call(port, &asked, NULL, 0).value;
+}
+
 static enum cp_unit_way unit_way(struct cp_port *port, uint16_t device, uint8_t command)
 {
 	struct member_call asked = call_of(MEMBER_UNIT_WAY, 0);
@@ -780,7 +789,8 @@ const struct cp_calls cp_calls_remote = {
 	.external_take = external_take, .page = page, .page_fault = page_fault,
 	.page_held = page_held, .reset = reset, .reset_cpu = reset_cpu,
 	.cpu_ordered = cpu_ordered, .cpu_waits = cpu_waits, .ipl = ipl,
-	.timer = timer, .unit_way = unit_way, .unit_length = unit_length, .unit = unit,
+	.timer = timer, .has_device = has_device,
+	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
 	.running = running, .attach = attach, .fd = fd,
 	.dispatch = dispatch, .needs_pause = needs_pause,

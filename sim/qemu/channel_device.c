@@ -16,6 +16,55 @@
 /* Type of the channel path; nobody asks for more of it. */
 #define CHANNEL_PATH 0x1a
 
+/* All that were made; none ever goes, but the guest may have lost some. */
+static GPtrArray *devices;
+static ResettablePhases ccw_phases;
+
+/* Let the subchannel have a device if CP has it.  Return: something has changed. */
+static bool follow(SubchDev *sch)
+{
+	struct cp_port *port = zvmlab_cp ? &zvmlab_cp->port : NULL;
+	const bool there = !port || port->calls->has_device(port, sch->devno);
+	SCHIB *schib = &sch->curr_status;
+
+	if (there == !!(schib->pmcw.flags & PMCW_FLAGS_MASK_DNV))
+		return false;
+	schib->pmcw.flags ^= PMCW_FLAGS_MASK_DNV;
+	schib->pmcw.flags &= ~PMCW_FLAGS_MASK_ENA;
+	memset(&schib->scsw, 0, sizeof(schib->scsw));
+	return true;
+}
+
+/* The guest is told by a channel report, and looks at the subchannel then. */
+static void follow_all(void *opaque)
+{
+	for (guint i = 0; devices && i < devices->len; i++) {
+		SubchDev *sch = g_ptr_array_index(devices, i);
+
+		if (follow(sch))
+			css_generate_sch_crws(sch->cssid, sch->ssid, sch->schid, 1, 1);
+	}
+}
+
+/* Outside of the CPU's instruction, by which the command may have come. */
+void zvmlab_devices_changed(void *opaque)
+{
+	aio_bh_schedule_oneshot(qemu_get_aio_context(), follow_all, NULL);
+}
+
+/* A reset of the subchannel makes its device a valid one. */
+static void reset_hold(Object *obj, ResetType type)
+{
+	ccw_phases.hold(obj, type);
+	follow(CCW_DEVICE(obj)->sch);
+}
+
+void zvmlab_channel_class(DeviceClass *dc)
+{
+	resettable_class_set_parent_phases(RESETTABLE_CLASS(dc), NULL, reset_hold, NULL,
+					   &ccw_phases);
+}
+
 SubchDev *zvmlab_subchannel(CcwDevice *ccw, Error **errp)
 {
 	SubchDev *sch = css_create_sch(ccw->devno, errp);
@@ -29,6 +78,9 @@ SubchDev *zvmlab_subchannel(CcwDevice *ccw, Error **errp)
 	sch->do_subchannel_work = do_subchannel_work_virtual;
 	sch->irb_cb = build_irb_virtual;
 	ccw->sch = sch;
+	if (!devices)
+		devices = g_ptr_array_new();
+	g_ptr_array_add(devices, sch);
 	return sch;
 }
 

@@ -70,6 +70,7 @@ static void class_init(ObjectClass *klass, CLASS_DATA *data)
 	dc->realize = realize;
 	dc->vmsd = &vmstate_disk;
 	dc->hotpluggable = false;
+	zvmlab_channel_class(dc);
 	set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
 }
 

@@ -258,6 +258,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->storage_changed = host_storage_changed;
 	host->cpus = host_cpus;
 	host->registers = host_registers;
+	host->devices_changed = zvmlab_devices_changed;
 	host->sclp = true;
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;

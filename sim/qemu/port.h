@@ -61,6 +61,8 @@ bool zvmlab_add_units(const ZvmlabCp *s, Error **errp);
 /* Likewise of the MDISK statements. */
 bool zvmlab_add_disks(const ZvmlabCp *s, Error **errp);
 
+/* The host's: devices of the channel subsystem follow those that CP has (channel_device.c). */
+void zvmlab_devices_changed(void *opaque);
 /* Its host's: what the guest's 3215 shows (console.c). */
 void zvmlab_console_show(void *opaque, const char *text, size_t len);
 

@@ -76,6 +76,7 @@ static void class_init(ObjectClass *klass, CLASS_DATA *data)
 	dc->realize = realize;
 	dc->vmsd = &vmstate_unit_record;
 	dc->hotpluggable = false;
+	zvmlab_channel_class(dc);
 	set_bit(DEVICE_CATEGORY_MISC, dc->categories);
 }
 

@@ -222,6 +222,11 @@ static void do_type(struct cp_port *port, struct request *r)
 		r->reply.value = console_type(port->cp, (const char *)r->block, len);
 }
 
+static void do_has_device(struct cp_port *port, struct request *r)
+{
+	r->reply.value = cp_has_device(port->cp, (uint16_t)r->asked.device);
+}
+
 static void do_has_line(struct cp_port *port, struct request *r)
 {
 	r->reply.value = console_has_line(port->cp);
@@ -250,7 +255,7 @@ static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_RESET_CPU] = do_reset_cpu, [MEMBER_CPU_ORDERED] = do_cpu_ordered,
 	[MEMBER_CPU_WAITS] = do_cpu_waits, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
 	[MEMBER_TYPE] = do_type, [MEMBER_HAS_LINE] = do_has_line, [MEMBER_SHOWN] = do_shown,
-	[MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
+	[MEMBER_HAS_DEVICE] = do_has_device, [MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
 	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock,
 };
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from vdisk_lab import MODULES, await_disk, opened, page_of, set_attribute, text_of
+from vdisk_lab import MODULES, await_device, await_disk, has_device, opened, page_of
+from vdisk_lab import set_attribute, text_of
 
 from zvmlab.cp import disk
 from zvmlab.guest.guest import Guest
@@ -53,8 +54,12 @@ def test_a_disk_of_another_guest(system: System, vmcp_in: Callable[[Guest], Comm
 
     assert set_attribute(alice, LINKED, "online", "0") == 0
     assert vmcp("DETACH 300").text == "DASD 0300 DETACHED\n"
+    await_device(alice, LINKED, False)
     assert vmcp("LINK BOB 200 300 W").text == "HCPLNM104E BOB 200 not linked; R/W by BOB\n"
+    assert not has_device(alice, LINKED)
     assert vmcp("LINK BOB 200 300 MW").text == "DASD 0300 LINKED R/W; R/W by BOB\n"
+    await_device(alice, LINKED, True)
+    assert set_attribute(alice, LINKED, "use_diag", "1") == 0
     assert set_attribute(alice, LINKED, "online", "1") == 0
     after = page_of(2)
     with opened(alice, await_disk(alice, "dasda")) as fd:

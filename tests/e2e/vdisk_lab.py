@@ -26,6 +26,21 @@ def _device(number: int) -> str:
     return f"/sys/bus/ccw/devices/0.0.{number:04x}"
 
 
+def has_device(guest: Guest, number: int) -> bool:
+    """Linux has the device."""
+    try:
+        return bool(attribute(guest, number, "cutype"))
+    except OSError as error:
+        assert error.errno in (errno.ENOENT, errno.ENODEV)
+        return False
+
+
+def await_device(guest: Guest, number: int, there: bool) -> None:
+    """Linux has found the device, or has lost it."""
+    what = f"device {number:04X} is {'there' if there else 'gone'}"
+    wait_until(lambda: has_device(guest, number) == there, what)
+
+
 def set_attribute(guest: Guest, number: int, name: str, value: str) -> int:
     """errno of a write to an attribute of the device."""
     try:

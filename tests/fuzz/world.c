@@ -183,6 +183,15 @@ static void host_external(void *opaque, unsigned int cpu)
 		world_fail("external interruption for CPU %u", cpu);
 }
 
+static void host_registers(void *opaque, unsigned int cpu, struct cp_registers *to)
+{
+	const struct world_machine *m = opaque;
+
+	if (cpu >= world.cpus)
+		world_fail("registers of CPU %u", cpu);
+	to->prefix = (uint32_t)m->prefix[cpu];
+}
+
 /* Whatever the guest gives, a line of the trace is one line of printable text. */
 static void host_trace(void *opaque, const char *line, size_t len)
 {
@@ -317,6 +326,8 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.storage_changed = host_storage_changed,
 		.page_changed = host_page_changed,
 		.external = host_external,
+		.registers = host_registers,
+		.devices_changed = host_storage_changed,
 		.sclp = true,
 		.event = host_event,
 	};

@@ -8,6 +8,7 @@
 #include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/storage.h"
+#include "zvmlab/unit.h"
 
 #define MODULE "IND"
 
@@ -91,13 +92,17 @@ int cpcmd_indicate_user(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
 	const uint64_t pages = storage_size(cp) / CP_PAGE_SIZE;
-	const unsigned int devices = 1 + cp->config.units + cp->config.disks;
+	unsigned int devices = 1;
 	char size[CPCMD_SIZE_LEN];
 	int rc;
 
 	if (cpcmd_next(args) && strcmp(args->word, "*") != 0 &&
 	    strcmp(args->word, cp->config.userid) != 0)
 		return cpcmd_invalid(args, MODULE);
+	for (unsigned int i = 0; i < cp->config.units; i++)
+		devices += cp_has_device(cp, cp->config.unit[i].device);
+	for (unsigned int i = 0; i < cp->config.disks; i++)
+		devices += cp_has_device(cp, cp->config.disk[i].device);
 	rc = cpcmd_end(args, MODULE);
 	if (rc != 0)
 		return rc;
@@ -157,10 +162,28 @@ int cpcmd_indicate_io(struct cpcmd_args *args)
 	return nobody(args, "I/O");
 }
 
-/* DETACH vdev …: devices last as long as the virtual machine, but for links. */
+/* Return: what CP calls the device that has gone; NULL if the guest has none that can go. */
+static const char *detach(struct cp *cp, uint16_t device)
+{
+	const int unit = spool_unit(cp, device);
+	const char *kind = "DASD";
+
+	if (unit >= 0) {
+		kind = spool_queue_name[spool_unit_queue(cp, (unsigned int)unit)];
+		spool_detach(cp, (unsigned int)unit);
+	} else if (!disk_unlink(cp, device)) {
+		return NULL;
+	}
+	if (cp->host.devices_changed)
+		cp->host.devices_changed(cp->host.opaque);
+	return kind;
+}
+
+/* DETACH vdev …: all but the console. */
 int cpcmd_detach(struct cpcmd_args *args)
 {
 	uint64_t number;
+	const char *kind;
 	int rc = 0;
 
 	if (!cpcmd_next(args))
@@ -170,8 +193,9 @@ int cpcmd_detach(struct cpcmd_args *args)
 	do {
 		if (!cpcmd_number(args->word, 16, 0, UINT16_MAX, &number))
 			return cpcmd_invalid(args, "DTV");
-		if (disk_unlink(args->cp, (uint16_t)number))
-			cpcmd_line(args->cp, "DASD %04X DETACHED", (unsigned int)number);
+		kind = detach(args->cp, (uint16_t)number);
+		if (kind)
+			cpcmd_line(args->cp, "%-4s %04X DETACHED", kind, (unsigned int)number);
 		else if (!cpcmd_has_device(args->cp, number))
 			rc = cpcmd_message(args->cp, "DTV", CPCMD_NO_DEVICE, 'E',
 					   "Device %04X does not exist", (unsigned int)number);

@@ -110,6 +110,8 @@ int cpcmd_link(struct cpcmd_args *args)
 		return refused(args, disk, "no device", CPCMD_NOT_LINKED);
 	if (linked != DISK_LINKED_READ && linked != DISK_LINKED_WRITE)
 		return explain(args, disk, device, linked, &others);
+	if (args->cp->host.devices_changed)
+		args->cp->host.devices_changed(args->cp->host.opaque);
 	if (others.readers + others.writers > 0)
 		cpcmd_line(args->cp, "DASD %04X LINKED %s; %s", device,
 			   linked == DISK_LINKED_READ ? "R/O" : "R/W", who(&others, by));

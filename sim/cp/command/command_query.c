@@ -9,6 +9,7 @@
 #include "command_private.h"
 #include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
+#include "zvmlab/unit.h"
 
 #define MODULE "CQV"
 
@@ -240,17 +241,8 @@ static bool query_disk(struct cpcmd_args *args, uint64_t number, int *rc)
 
 bool cpcmd_has_device(const struct cp *cp, uint64_t number)
 {
-	struct disk_info disk;
-
-	if (number == cp->config.console)
-		return true;
-	for (unsigned int i = 0; i < cp->config.units; i++)
-		if (cp->config.unit[i].device == number)
-			return true;
-	for (unsigned int i = 0; disk_info(cp, i, &disk); i++)
-		if (disk.device == number)
-			return true;
-	return false;
+	return number == cp->config.console ||
+	       (number <= UINT16_MAX && cp_has_device(cp, (uint16_t)number));
 }
 
 /* Storage, CPUs and all devices. */

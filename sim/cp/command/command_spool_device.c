@@ -16,7 +16,7 @@ static unsigned int units_of(const struct cpcmd_args *args)
 
 	if (cpcmd_is_queue(args, &queue)) {
 		for (unsigned int i = 0; i < args->cp->config.units; i++)
-			if (spool_unit_queue(args->cp, i) == queue)
+			if (spool_unit_queue(args->cp, i) == queue && !args->cp->unit[i].gone)
 				units |= 1u << i;
 		return units;
 	}
@@ -346,9 +346,11 @@ static void query_unit(struct cp *cp, unsigned int unit)
 bool cpcmd_query_units(struct cpcmd_args *args, int *rc)
 {
 	const bool all = strcmp(args->word, "UR") == 0;
-	const unsigned int units = all ? UINT32_MAX : units_of(args);
+	unsigned int units = all ? 0 : units_of(args);
 
-	if (units == 0 || args->cp->config.units == 0)
+	for (unsigned int i = 0; all && i < args->cp->config.units; i++)
+		units |= args->cp->unit[i].gone ? 0 : 1u << i;
+	if (units == 0)
 		return false;
 	*rc = cpcmd_end(args, "QVD");
 	for (unsigned int i = 0; *rc == 0 && i < args->cp->config.units; i++)

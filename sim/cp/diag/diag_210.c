@@ -38,13 +38,13 @@ static uint8_t describe(const struct cp *cp, uint16_t device, uint8_t block[VRDC
 		[CP_UNIT_PRINTER] = { CLASS_UNIT_OUTPUT, TYPE_1403 },
 	};
 	static const uint8_t disk[] = { CLASS_FBA, TYPE_9336 };
+	const int unit = spool_unit(cp, device);
 	const uint8_t *kind = NULL;
 	struct disk_info info;
 	bool real = false, read_only = false;
 
-	for (unsigned int i = 0; i < cp->config.units; i++)
-		if (cp->config.unit[i].device == device)
-			kind = units[cp->config.unit[i].kind];
+	if (unit >= 0)
+		kind = units[cp->config.unit[unit].kind];
 	for (unsigned int i = 0; disk_info(cp, i, &info); i++) {
 		if (info.device != device)
 			continue;

@@ -133,9 +133,9 @@ enum disk_linked disk_link(struct cp *cp, const char *owner, uint16_t owner_devi
 
 bool disk_unlink(struct cp *cp, uint16_t device)
 {
-	const int index = statement(cp, device);
+	const int index = disk_index(cp, device);
 
-	if (index < 0 || !cp->disks->disk[index].shared)
+	if (index < 0)
 		return false;
 	disk_forget(cp, (unsigned int)index);
 	disk_detach(cp, &cp->disks->disk[index]);

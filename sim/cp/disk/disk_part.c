@@ -108,8 +108,10 @@ static void contents_state(struct state *s, uint8_t *data, uint32_t pages)
 }
 
 /* Whose disk it is, if it is linked: by LINK that can have changed since log-on. */
-static void link_state(struct cp *cp, struct state *s, struct disk *disk)
+static void link_state(struct cp *cp, struct state *s, unsigned int index)
 {
+	const struct cp_disk_config *config = &cp->config.disk[index];
+	struct disk *disk = &cp->disks->disk[index];
 	struct shared_disk linked = { .device = 0 }, *shared = disk->shared;
 	bool there = shared != NULL;
 
@@ -122,6 +124,10 @@ static void link_state(struct cp *cp, struct state *s, struct disk *disk)
 	if (!s->loading || s->failed)
 		return;
 	shared = there ? disk_shared(cp->system, linked.owner, linked.device) : NULL;
+	/* Its own, which has been detached since. */
+	if (there && !shared && !config->owner[0] && linked.device == config->device &&
+	    strcmp(linked.owner, cp->config.userid) == 0)
+		shared = own_disk(cp, config);
 	state_require(s, there == (shared != NULL));
 	if (s->failed || disk->shared == shared)
 		return;
@@ -139,7 +145,7 @@ static void one_state(struct cp *cp, struct state *s, unsigned int index)
 
 	if (s->loading)
 		disk->program = (struct disk_program){ .extent = false };
-	link_state(cp, s, disk);
+	link_state(cp, s, index);
 	if (!disk->shared || s->failed)
 		return;
 	state_bool(s, &disk->established);

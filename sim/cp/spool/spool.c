@@ -25,7 +25,7 @@ bool spool_class_valid(char c, bool reader)
 int spool_unit(const struct cp *cp, uint16_t device)
 {
 	for (unsigned int i = 0; i < cp->config.units; i++)
-		if (cp->config.unit[i].device == device)
+		if (cp->config.unit[i].device == device && !cp->unit[i].gone)
 			return (int)i;
 	return -1;
 }

@@ -111,6 +111,8 @@ static void device_state(struct cp *cp, unsigned int unit, struct state *state)
 	state_require(state, device->to_queue < SPOOL_QUEUES);
 	label_state(state, &device->label);
 	state_u16(state, &device->file);
+	state_bool(state, &device->gone);
+	state_require(state, !device->gone || device->file == 0);
 	state_u16(state, &device->at);
 	state_u32(state, &device->seen);
 }
@@ -354,6 +356,15 @@ static void spool_reset(struct cp *cp)
 		device->file = device->page = device->at = 0;
 		device->seen = 0;
 	}
+}
+
+void spool_detach(struct cp *cp, unsigned int unit)
+{
+	struct spool_file *sent;
+
+	(void)spool_close(cp, unit, &(struct spool_close){ .even_cont = true }, &sent);
+	spool_device_init(cp, unit);
+	cp->unit[unit].gone = true;
 }
 
 /* What the machine was writing is complete. */

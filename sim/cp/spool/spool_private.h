@@ -68,6 +68,7 @@ struct spool_device {
 	uint8_t to_queue;		/* enum spool_queue */
 	struct spool_label label;	/* of its next file */
 	uint16_t file;		/* slot from 1 on; 0: none is active */
+	bool gone;		/* DETACH: the guest has it no longer */
 	/* A reader: the page that is read next, 0 behind the last; within it the next record. */
 	uint16_t page;
 	uint16_t at;		/* offset in the page's data */

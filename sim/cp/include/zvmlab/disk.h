@@ -151,7 +151,10 @@ enum disk_linked {
 /** For commands: link the owner's disk as @device.  @others: who has it, unless it is not there. */
 enum disk_linked disk_link(struct cp *cp, const char *owner, uint16_t owner_device,
 			   uint16_t device, enum cp_link_mode mode, struct disk_links *others);
-/** Undo that, or what a LINK statement did at log-on.  Return: false if @device is no link. */
+/**
+ * DETACH: the guest has it no longer.  What is on it goes with the last who has it linked.
+ * Return: false if there is no such disk.
+ */
 bool disk_unlink(struct cp *cp, uint16_t device);
 
 /** The @index-th MDISK or LINK statement of the directory, NULL past the last. */

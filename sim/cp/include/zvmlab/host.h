@@ -146,6 +146,12 @@ struct cp_host {
 	 */
 	void (*registers)(void *opaque, unsigned int cpu, struct cp_registers *to);
 
+	/**
+	 * Devices have come or gone: cp_has_device() says which the guest has.  NULL: the emulator
+	 * has none of CP's.
+	 */
+	void (*devices_changed)(void *opaque);
+
 	/** Does cp_sclp() have what the guest asks SCLP about storage?  If not, none can be standby. */
 	bool sclp;
 

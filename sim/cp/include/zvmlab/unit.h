@@ -49,6 +49,8 @@ struct cp_unit_io {
 	uint8_t sense[CP_UNIT_SENSE];
 };
 
+/** Has the guest such a device, and CP its commands? */
+bool cp_has_device(const struct cp *cp, uint16_t device);
 /** The effect of a channel program's command at this device; no other is given to cp_unit(). */
 enum cp_unit_way cp_unit_way(const struct cp *cp, uint16_t device, uint8_t command);
 /** The most bytes that the device takes with a command of this way, or gives. */

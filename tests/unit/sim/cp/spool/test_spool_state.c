@@ -77,17 +77,18 @@ enum {
 	DEVICE_TO_QUEUE = 14,
 	DEVICE_TAG_LENGTH = 60,
 	READER_FILE = READER_DEVICE + 61,	/* 2 */
-	READER_AT = READER_FILE + 2,		/* 2 */
-	READER_SEEN = READER_FILE + 4,		/* 4 */
-	READER_PAGE = READER_FILE + 8,		/* 2 */
+	READER_GONE = READER_FILE + 2,
+	READER_AT = READER_FILE + 3,		/* 2 */
+	READER_SEEN = READER_FILE + 5,		/* 4 */
+	READER_PAGE = READER_FILE + 9,		/* 2 */
 	PUNCH_DEVICE = READER_PAGE + 2,
 	PUNCH_FILE = PUNCH_DEVICE + 64,		/* 2: the tag is before it */
-	PUNCH_PAGE = PUNCH_FILE + 8,		/* 2 */
+	PUNCH_PAGE = PUNCH_FILE + 9,		/* 2 */
 	PRINTER_DEVICE = PUNCH_PAGE + 2,
 	PRINTER_FILE = PRINTER_DEVICE + 64,	/* 2 */
-	PRINTER_AT = PRINTER_FILE + 2,		/* 2 */
-	PRINTER_SEEN = PRINTER_FILE + 4,	/* 4 */
-	LINES = PRINTER_FILE + 8,		/* 2 */
+	PRINTER_AT = PRINTER_FILE + 3,		/* 2 */
+	PRINTER_SEEN = PRINTER_FILE + 5,	/* 4 */
+	LINES = PRINTER_FILE + 9,		/* 2 */
 	LINE = LINES + 2,			/* 2 each */
 	/* Of a page: the number of commands, and the first one, whose data follow. */
 	COUNT = PAGE + 12,			/* 4 */
@@ -222,6 +223,9 @@ static const struct {
 	{ READER_FILE, 2, 1, 4 },
 	{ READER_FILE, 2, 1, 0 },
 	{ READER_FILE, 2, 1, SPOOL_MAX_FILES + 1 },
+	/* What is gone reads nothing. */
+	{ READER_GONE, 1, 0, 1 },
+	{ READER_GONE, 1, 0, 2 },
 	/* Places that no reading leads to. */
 	{ READER_AT, 2, 16, 0 },
 	{ READER_AT, 2, 16, 15 },
