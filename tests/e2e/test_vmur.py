@@ -20,6 +20,7 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
 from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.monitor.steps import await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build
@@ -37,6 +38,8 @@ NODES = RDR, PUN, PRT = tuple(
 GUEST, OTHER = "LINUX001", "OPERATOR"
 SECONDS = 120.0
 PAGE = 4096
+# The system call's number (asm/unistd.h).
+OPENAT = 288
 CARDS_OF_A_PAGE = 42
 pytestmark = [pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=("vmur",))]
 
@@ -258,6 +261,23 @@ def test_a_second_open(vmur: Guest) -> None:
     vmur.agent.close(first.ret)
     vmur.agent.rmmod("vmur").check()
     vmur.agent.modprobe("vmur").check()
+
+
+@pytest.mark.requirement("R8")
+def test_an_open_that_may_wait_gets_the_device_after_the_first(vmur: Guest) -> None:
+    first = vmur.agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    second = vmur.agent.worker("second")
+    thread = thread_of(second)
+    batch = second.batch()
+    batch.open(PUN, os.O_WRONLY)
+    opening = batch.start(timeout=SECONDS)
+    assert await_sleep(vmur.agent, thread, OPENAT) == "S"
+    assert not opening.done()
+    vmur.agent.close(first).check()
+    (found,) = opening.result()
+    assert opens(vmur, PUN, os.O_WRONLY) == errno.EBUSY
+    second.close(found.check()).check()
+    assert opens(vmur, PUN, os.O_WRONLY) == 0
 
 
 @pytest.mark.requirement("R9")
