@@ -245,8 +245,15 @@ costs: setup-check prepare $(SERVER) ##+ develop: write tests/costs.toml anew, t
 # $(1): folders of tests.  Those folders, unless TESTS names files; and what else TESTS says.
 tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 
+# What tests would else build one after the other, while others wait (monread_tool.py, host_agent.py).
+TESTED := $(CURDIR)/build/harness
+.PHONY: tested
+tested:
+	$(Q)$(MAKE) --no-print-directory -j $(JOBS) ASAN=1 BUILD=$(TESTED) $(TOOLS:$(BUILD)/%=$(TESTED)/%)
+	$(Q)$(MAKE) --no-print-directory -j $(JOBS) -s -C guest/agent BUILD=$(CURDIR)/build/agent native asan
+
 .PHONY: check-harness
-check-harness: setup-check $(SERVER) ## test: tests of the harness, without guests; TESTS=FILE… for some of them
+check-harness: setup-check $(SERVER) $(if $(TESTS),,tested) ## test: tests of the harness, without guests; TESTS=FILE… for some of them
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(SPEED) \
 		$(call tests-of,tests/harness tests/mutants tests/docs tests/linux_coverage tests/kvm_unit_tests)
 
