@@ -27,7 +27,6 @@ TOLD = {
 
 
 @pytest.mark.requirement("J2")
-@pytest.mark.zvmlab(cold=True)
 def test_the_guest_says_what_it_is(guest: Guest) -> None:
     for name, value in SAID.items():
         guest.agent.write_file(f"{CPI}/{name}", f"{value}\n".encode())
