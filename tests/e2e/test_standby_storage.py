@@ -122,8 +122,8 @@ def test_storage_comes(guest_with_tools: Guest, vmcp_in: Callable[[Guest], Comma
 @pytest.mark.kernel_defect(
     43,
     "storage behind an area that Linux has reserved cannot be given back",
-    seen=r"assert (1|64) == 0",
-    kernels=("bookworm", "bookworm-backports", "trixie"),
+    seen=r"assert 1 == 0",
+    kernels=("bookworm",),
 )
 def test_storage_behind_a_reserved_area_goes(guest_with_tools: Guest) -> None:
     """vmcp's area ends where the guest's first storage does."""
