@@ -8,7 +8,6 @@
 #include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/storage.h"
-#include "zvmlab/unit.h"
 
 #define MODULE "IND"
 
@@ -100,9 +99,9 @@ int cpcmd_indicate_user(struct cpcmd_args *args)
 	    strcmp(args->word, cp->config.userid) != 0)
 		return cpcmd_invalid(args, MODULE);
 	for (unsigned int i = 0; i < cp->config.units; i++)
-		devices += cp_has_device(cp, cp->config.unit[i].device);
+		devices += cpcmd_has_device(cp, cp->config.unit[i].device);
 	for (unsigned int i = 0; i < cp->config.disks; i++)
-		devices += cp_has_device(cp, cp->config.disk[i].device);
+		devices += cpcmd_has_device(cp, cp->config.disk[i].device);
 	rc = cpcmd_end(args, MODULE);
 	if (rc != 0)
 		return rc;

@@ -9,7 +9,6 @@
 #include "command_private.h"
 #include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
-#include "zvmlab/unit.h"
 
 #define MODULE "CQV"
 
@@ -242,7 +241,8 @@ static bool query_disk(struct cpcmd_args *args, uint64_t number, int *rc)
 bool cpcmd_has_device(const struct cp *cp, uint64_t number)
 {
 	return number == cp->config.console ||
-	       (number <= UINT16_MAX && cp_has_device(cp, (uint16_t)number));
+	       (number <= UINT16_MAX && (spool_unit(cp, (uint16_t)number) >= 0 ||
+					 disk_index(cp, (uint16_t)number) >= 0));
 }
 
 /* Storage, CPUs and all devices. */

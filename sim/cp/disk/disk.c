@@ -21,7 +21,10 @@ int disk_index(const struct cp *cp, uint16_t device)
 
 bool disk_other_device(const struct cp *cp, uint16_t device)
 {
-	return spool_unit(cp, device) >= 0 || device == cp->config.console;
+	for (unsigned int i = 0; i < cp->config.units; i++)
+		if (cp->config.unit[i].device == device)
+			return true;
+	return device == cp->config.console;
 }
 
 uint64_t disk_blocks(const struct cp *cp, unsigned int index)
