@@ -96,22 +96,29 @@ def test_told_and_signalled(system: System, vmcp_in: Callable[[Guest], Commands]
     assert bob.emulator.wait(LIMIT) == 0
 
 
-def _log_off(guest: Guest) -> None:
-    guest.cp("LOGOFF")
+def _log_off(_alice: Guest, bob: Guest) -> None:
+    bob.cp("LOGOFF")
 
 
-def _power_off(guest: Guest) -> None:
-    guest.agent.spawn(["sh", "-c", "poweroff -f"])
+def _power_off(_alice: Guest, bob: Guest) -> None:
+    bob.agent.spawn(["sh", "-c", "poweroff -f"])
 
 
-def _panic(guest: Guest) -> None:
-    batch = guest.agent.worker("sysrq").batch()
+def _panic(_alice: Guest, bob: Guest) -> None:
+    batch = bob.agent.worker("sysrq").batch()
     batch.write(batch.open("/proc/sysrq-trigger", os.O_WRONLY), b"c")
     batch.start(LIMIT)
 
 
-def _kill(guest: Guest) -> None:
-    guest.kill()
+def _kill(_alice: Guest, bob: Guest) -> None:
+    bob.kill()
+
+
+def _force(alice: Guest, _bob: Guest) -> None:
+    alice.cp("FORCE BOB")
+
+
+End = Callable[[Guest, Guest], None]
 
 
 @pytest.mark.requirement("S12")
@@ -122,15 +129,18 @@ def _kill(guest: Guest) -> None:
     },
     BOB={"busybox": True},
 )
-def test_accounting_record_of_each_log_off(system: System) -> None:
+@pytest.mark.parametrize(
+    "ends",
+    [
+        pytest.param([_log_off, _kill], id="two"),
+        pytest.param([_power_off, _panic, _force], id="others", marks=pytest.mark.full),
+    ],
+)
+def test_accounting_record_of_each_log_off(system: System, ends: list[End]) -> None:
     """However the machine ends, vmlogrdr of the other guest reads one record, with its user ID."""
     alice = system.guests["ALICE"]
     alice.agent.modprobe(MODULE).check()
 
-    def force(guest: Guest) -> None:
-        alice.cp("FORCE BOB")
-
-    ends: list[Callable[[Guest], None]] = [_log_off, _power_off, _panic, _kill, force]
     with opened(alice.agent, ACCOUNT) as fd:
         for end in ends:
             bob = system.guests["BOB"]
@@ -138,7 +148,7 @@ def test_accounting_record_of_each_log_off(system: System) -> None:
                 bob = system.guest("BOB", system.users["BOB"])
                 bob.boot()
             bob.emulator.expect_exit()
-            end(bob)
+            end(alice, bob)
             record = read_record(alice.agent.worker("reader"), fd, 80)[4:-4]
             assert record[:16].decode("cp037") == "BOB     BOB     ", end
             assert record[78:].decode("cp037") == "01"
