@@ -27,6 +27,8 @@ struct state;
 
 /** The name of this system in its configuration file; of its node as well. */
 #define CP_SYSTEM_ID "ZVMLAB"
+/** The service that passes messages between users on. */
+#define MSG_SERVICE "*MSG"
 /** The system operator, who is always logged on. */
 #define CP_OPERATOR_ID "OPERATOR"
 
@@ -352,6 +354,8 @@ void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);
 /** SET MSG and SET WNG: does it take messages of that kind, which is MSG_PLAIN or MSG_WARNING? */
 void msg_set(struct cp *cp, enum msg_kind kind, bool on);
+/** What machine @from of another system has set; @cp has its paths already. */
+void msg_take_over(struct cp *cp, const struct cp *from);
 bool msg_is_set(const struct cp *cp, enum msg_kind kind);
 
 /*

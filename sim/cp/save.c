@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cp_private.h"
+#include "save_private.h"
 #include "bytes.h"
 #include "hash.h"
 #include "zvmlab/fault.h"
@@ -141,8 +141,7 @@ uint8_t *cp_save(struct cp *cp, size_t *len)
 	return s.data;
 }
 
-/* Return: what is wrong with the image as a whole, NULL if nothing. */
-static const char *image_defect(const struct cp_system *system, const uint8_t *image, size_t len)
+const char *save_image_defect(const struct cp_system *system, const uint8_t *image, size_t len)
 {
 	if (!image || len < HEADER_SIZE + CHECKSUM_SIZE ||
 	    memcmp(image, MAGIC, MAGIC_SIZE) != 0)
@@ -160,7 +159,7 @@ static const char *image_defect(const struct cp_system *system, const uint8_t *i
 }
 
 /* Loading never stores through data: the cast only serves the shared member. */
-static bool load_parts(struct cp_system *system, const uint8_t *image, size_t len, bool trial)
+bool save_load_parts(struct cp_system *system, const uint8_t *image, size_t len, bool trial)
 {
 	struct state s = {
 		.loading = true, .trial = trial, .data = (uint8_t *)(uintptr_t)image,
@@ -248,8 +247,8 @@ static bool add_users(struct cp *cp, struct cp *trial)
 	return true;
 }
 
-/* A machine like this one. */
-static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
+struct cp *save_trial_machine(struct cp_system *system, struct cp *cp,
+			      const struct cp_config *config)
 {
 	const struct cp_host host = {
 		.opaque = cp, .map = trial_map, .window = trial_window, .dirty = trial_dirty,
@@ -261,7 +260,7 @@ static struct cp *trial_machine(struct cp_system *system, struct cp *cp)
 		.cpus = trial_cpus, .sclp = cp->host.sclp,
 	};
 	char err[256];
-	struct cp *trial = cp_create(system, &cp->config, &host, err, sizeof(err));
+	struct cp *trial = cp_create(system, config, &host, err, sizeof(err));
 
 	if (trial)
 		cp_logon(trial);
@@ -274,7 +273,7 @@ static bool add_machines(struct cp_system *system, struct cp_system *trial)
 	struct cp *cp;
 
 	for (unsigned int i = 0; i < system->machines; i++)
-		if (!trial_machine(trial, system->machine[i]))
+		if (!save_trial_machine(trial, system->machine[i], &system->machine[i]->config))
 			return false;
 	for (unsigned int i = 0; i < system->machines; i++) {
 		cp = system->machine[i];
@@ -284,24 +283,28 @@ static bool add_machines(struct cp_system *system, struct cp_system *trial)
 	return true;
 }
 
-/* Load the image into another system like this one.  Return: what is wrong with it, or NULL. */
-static const char *try_image(struct cp_system *system, const uint8_t *image, size_t len)
+struct cp_system *save_trial_system(struct cp_system *system)
 {
 	struct cp_config config = system->config;
 	const struct cp_system_host host = {
 		.opaque = system, .tod = trial_clock, .set_timer = trial_set_timer,
 	};
-	const char *defect = "there is not enough memory";
-	struct cp_system *trial;
 	char err[256];
 
 	/* Definitions and contents come from the image, not from the configuration's files. */
 	config.segments = 0;
 	memset(config.segment, 0, sizeof(config.segment));
-	trial = cp_system_create(&config, &host, err, sizeof(err));
+	return cp_system_create(&config, &host, err, sizeof(err));
+}
+
+/* Load the image into another system like this one.  Return: what is wrong with it, or NULL. */
+static const char *try_image(struct cp_system *system, const uint8_t *image, size_t len)
+{
+	const char *defect = SAVE_NO_MEMORY;
+	struct cp_system *trial = save_trial_system(system);
+
 	if (trial && add_machines(system, trial))
-		defect = load_parts(trial, image, len, true) ?
-				 NULL : "its contents contradict each other";
+		defect = save_load_parts(trial, image, len, true) ? NULL : SAVE_CONTRADICTS;
 	cp_system_destroy(trial);
 	return defect;
 }
@@ -348,7 +351,7 @@ static const char *defect_of(struct cp_system *system, const uint8_t *image, siz
 
 	if (was_tried(system, image, len, around))
 		return NULL;
-	defect = image_defect(system, image, len);
+	defect = save_image_defect(system, image, len);
 	if (!defect)
 		defect = try_image(system, image, len);
 	if (!defect)
@@ -356,8 +359,7 @@ static const char *defect_of(struct cp_system *system, const uint8_t *image, siz
 	return defect;
 }
 
-/* What the image has brought is told to the emulator. */
-static void show(struct cp *cp)
+void save_show(struct cp *cp)
 {
 	cp->host.storage_changed(cp->host.opaque);
 	cp_set_cpus(cp, cp->cpus);
@@ -369,24 +371,29 @@ static void show(struct cp *cp)
 	}
 }
 
+void save_say(char *err, size_t errlen, const char *defect)
+{
+	snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
+}
+
 static int load(struct cp_system *system, const uint8_t *image, size_t len, char *err,
 		size_t errlen)
 {
 	const char *defect = defect_of(system, image, len);
 	int rc = -1;
 
-	if (!defect && !load_parts(system, image, len, false)) {
+	if (!defect && !save_load_parts(system, image, len, false)) {
 		defect = "there is not enough memory, and the CP has been reset";
 		for (unsigned int i = 0; i < system->machines; i++)
 			cp_reset(system->machine[i]);
 		rc = -2;
 	}
 	if (defect) {
-		snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
+		save_say(err, errlen, defect);
 		return rc;
 	}
 	for (unsigned int i = 0; i < system->machines; i++)
-		show(system->machine[i]);
+		save_show(system->machine[i]);
 	return 0;
 }
 

@@ -187,6 +187,15 @@ static void state_load(struct replay *r, const json_t *record, const union input
 		replay_peers_loaded(r->all);
 }
 
+static void machine_load(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_bytes *image = &in->machine_load.image;
+	char err[256];
+
+	(void)record;
+	(void)cp_load_machine(r->cp, image->at, image->len, err, sizeof(err));
+}
+
 static void recording_record(struct replay *r, const json_t *record, const union input_args *in)
 {
 	const struct input_recording_record *given = &in->recording_record;
@@ -539,6 +548,7 @@ static replay_give *const gives[INPUTS] = {
 	[INPUT_fault_disarm] = disarm,
 	[INPUT_segment_write] = segment_write,
 	[INPUT_state_load] = state_load,
+	[INPUT_machine_load] = machine_load,
 };
 
 void replay_input(struct replay *r, const json_t *record)

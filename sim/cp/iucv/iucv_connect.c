@@ -19,23 +19,10 @@ static bool below_limit(const struct iucv_user *user, const struct iucv_user *pa
 	return false;
 }
 
-/* The lowest id that this user has severed, or never had, for a path to @partner. */
+/* A new path of the user's to @partner. */
 static struct iucv_path *path_alloc(struct iucv_user *user, const struct iucv_user *partner)
 {
-	if (!below_limit(user, partner))
-		return NULL;
-	for (unsigned int i = 0; i < IUCV_ID_WORDS / 64; i++) {
-		unsigned int word;
-		uint32_t id;
-
-		if (!user->summary[i])
-			continue;
-		word = i * 64 + (unsigned int)__builtin_ctzll(user->summary[i]);
-		id = word * 64 + (uint32_t)__builtin_ctzll(user->free_id[word]);
-		iucv_path_take(user, id);
-		return &user->path[id];
-	}
-	return NULL;
+	return below_limit(user, partner) ? iucv_path_new(user) : NULL;
 }
 
 static const struct cp_iucv_statement *statement(const struct cp_config *config, const char *name)

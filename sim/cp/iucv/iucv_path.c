@@ -18,6 +18,22 @@ void iucv_path_take(struct iucv_user *user, uint32_t id)
 	user->cold[id] = (struct iucv_path_cold){ 0 };
 }
 
+struct iucv_path *iucv_path_new(struct iucv_user *user)
+{
+	for (unsigned int i = 0; i < IUCV_ID_WORDS / 64; i++) {
+		unsigned int word;
+		uint32_t id;
+
+		if (!user->summary[i])
+			continue;
+		word = i * 64 + (unsigned int)__builtin_ctzll(user->summary[i]);
+		id = word * 64 + (uint32_t)__builtin_ctzll(user->free_id[word]);
+		iucv_path_take(user, id);
+		return &user->path[id];
+	}
+	return NULL;
+}
+
 void iucv_path_free(struct iucv_path *path)
 {
 	struct iucv_user *user = path->user;

@@ -355,6 +355,8 @@ struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv
 
 /* iucv_path.c */
 void iucv_path_take(struct iucv_user *user, uint32_t id);
+/* With the lowest id that the user has severed, or never had; NULL if it has none left. */
+struct iucv_path *iucv_path_new(struct iucv_user *user);
 void iucv_path_free(struct iucv_path *path);
 
 /* iucv_connect.c */

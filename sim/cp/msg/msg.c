@@ -22,7 +22,6 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 
-#define MSG_SERVICE "*MSG"
 /* IPTRGCLS of *MSG: class 4 is SMSG (CP Programming Services, "*MSG"). */
 #define MSG_CLASS_SMSG 4u
 /* A text comes from one command line. */
@@ -288,6 +287,26 @@ bool msg_is_set(const struct cp *cp, enum msg_kind kind)
 {
 	assert(kind == MSG_PLAIN || kind == MSG_WARNING);
 	return kind == MSG_PLAIN ? !cp->msg->no_msg : !cp->msg->no_wng;
+}
+
+void msg_take_over(struct cp *cp, const struct cp *from)
+{
+	const struct iucv_user *user = iucv_user_guest(cp);
+	struct cmsg *msg = cp->msg;
+	struct iucv_path_info info;
+
+	assert(!msg->connected);
+	msg->smsg = from->msg->smsg;
+	msg->no_msg = from->msg->no_msg;
+	msg->no_wng = from->msg->no_wng;
+	for (uint32_t id = 0; id < iucv_max_paths(user) && !msg->connected; id++) {
+		if (!iucv_path_info(user, (uint16_t)id, &info) ||
+		    strcmp(info.partner, MSG_SERVICE) != 0)
+			continue;
+		msg->connected = true;
+		msg->path = info.partner_path;
+		msg->guest_path = info.path;
+	}
 }
 
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,

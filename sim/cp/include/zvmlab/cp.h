@@ -30,6 +30,12 @@ struct cp_system;
  */
 #define CP_AGENT_USERID "ZVMLAB"
 
+/**
+ * User ID of a machine that is alone until it has been saved: others go on as it, each under a name
+ * of its own (cp_load_machine()).
+ */
+#define CP_BASE_USERID "ZVMBASE"
+
 /** Program-interruption codes the core can ask for (z/Architecture PoP, ch. 6). */
 enum cp_pgm {
 	PGM_OPERATION = 0x0001,

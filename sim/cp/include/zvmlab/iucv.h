@@ -273,4 +273,15 @@ bool iucv_declared(const struct cp *cp, unsigned int cpu, uint64_t *addr);
 /** Events waiting for @user. */
 uint32_t iucv_events_waiting(const struct iucv_user *user);
 
+/**
+ * Is nothing under way for machine @cp: no event waits for it or its partners, no path is being
+ * connected or severed, no message is outstanding?
+ */
+bool iucv_is_idle(const struct cp *cp);
+/**
+ * Give machine @cp, which has no path, the buffers and masks of machine @from of another system, and
+ * its paths to services, which have as many ids left.  @from is idle.
+ */
+void iucv_take_over(struct cp *cp, const struct cp *from);
+
 #endif

@@ -54,4 +54,14 @@ uint8_t *cp_save(struct cp *cp, size_t *len);
  */
 int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen);
 
+/**
+ * Load into a machine of a system, which has just been reset, what an image has of a machine alone
+ * whose user ID was CP_BASE_USERID, and whose configuration was the same otherwise.  What the image
+ * has of a system stays behind.  An image is refused in which others had to do with the machine: of
+ * services, it may be connected to *MSG only.
+ *
+ * Return: as cp_load(); with -2 the machine is reset.
+ */
+int cp_load_machine(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen);
+
 #endif
