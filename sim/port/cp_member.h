@@ -93,6 +93,8 @@ enum member_function {
 	MEMBER_HAS_LINE,	/**< value */
 	MEMBER_SHOWN,		/**< value: bytes that follow these, length, block */
 	MEMBER_CLOCK,		/**< enabled: the machine runs */
+	MEMBER_IMAGE,		/**< length, block: the next bytes of an image, for … */
+	MEMBER_LOAD,		/**< … cp_load_machine(); value: 0, or minus its result; block: why */
 	MEMBER_FUNCTIONS
 };
 

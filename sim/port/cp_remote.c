@@ -724,7 +724,7 @@ static bool has_line(struct cp_port *port)
 	return ask(port, MEMBER_HAS_LINE, 0).value;
 }
 
-/* A part of a system is nothing to go back to; ports refuse it before they come here. */
+/* The process saves all of CP at a time. */
 static uint8_t *save(struct cp_port *port, size_t *len)
 {
 	(void)port;
@@ -732,13 +732,24 @@ static uint8_t *save(struct cp_port *port, size_t *len)
 	return NULL;
 }
 
+/* Of a machine that was alone: what CP has of it. */
 static int load(struct cp_port *port, const uint8_t *image, size_t len, char *err, size_t errlen)
 {
-	(void)port;
-	(void)image;
-	(void)len;
-	snprintf(err, errlen, "a member of a system has no state of its own");
-	return -1;
+	struct member_call asked = call_of(MEMBER_IMAGE, 0);
+	char block[CP_PAGE_SIZE] = { 0 };
+	uint64_t result;
+
+	for (size_t at = 0; at < len; at += asked.length) {
+		asked.length = (uint32_t)smaller(len - at, sizeof(block));
+		memcpy(block, image + at, asked.length);
+		call(port, &asked, block, sizeof(block));
+	}
+	asked = call_of(MEMBER_LOAD, 0);
+	result = call(port, &asked, block, sizeof(block)).value;
+	if (result == 0)
+		return 0;
+	snprintf(err, errlen, "%.*s", (int)MEMBER_SENTENCE_MAX - 1, block);
+	return result == 1 ? -1 : -2;
 }
 
 static void running(struct cp_port *port, bool runs)

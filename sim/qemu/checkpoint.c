@@ -8,6 +8,10 @@
  *
  * A machine that has been restored from a file can be put back to it: the pages that it has changed
  * are discarded, and the code that was translated from the others stays.
+ *
+ * Storage of a member of a system is not its own, so a file is copied into it (shared.c).  A member
+ * goes on as a machine that was alone when it was saved; or where it stood itself, if the system's
+ * process saves and loads its CP with that of all others.
  */
 #include "qemu/osdep.h"
 #include "port.h"
@@ -37,13 +41,9 @@ static char *describe_machine(const ZvmlabCp *s)
 
 static bool check_stopped(const ZvmlabCp *s, const char *what, Error **errp)
 {
-	if (s->port.system_path)
-		error_setg(errp, "zvmlab-cp: a member of a system cannot be %s", what);
-	else if (zvmlab_cp != s || runstate_is_running())
-		error_setg(errp, "zvmlab-cp: the machine cannot be %s while it runs; stop it first",
-			   what);
-	else
+	if (zvmlab_cp == s && !runstate_is_running())
 		return true;
+	error_setg(errp, "zvmlab-cp: the machine cannot be %s while it runs; stop it first", what);
 	return false;
 }
 
@@ -134,16 +134,20 @@ static void not_now(const char *reason, Error **errp)
 static void write_file(const ZvmlabCp *s, const char *path, Error **errp)
 {
 	g_autofree char *machine = describe_machine(s);
-	g_autofree uint8_t *stored = s->mapped ? NULL : stored_pages(s);
+	const bool shared = s->port.system_path;
+	g_autofree uint8_t *stored = s->mapped ? NULL : shared ? zvmlab_shared_pages(s) :
+						       stored_pages(s);
 	struct cp_machine_file file = {
-		.machine = machine, .ram = s->port.ram, .ram_size = s->port.ram_size,
-		.used = stored,
+		.machine = machine, .ram = shared ? zvmlab_shared_map(s) : s->port.ram,
+		.ram_size = s->port.ram_size, .used = stored,
 	};
 	QIOChannelBuffer *buffer = qio_channel_buffer_new(FIRST_CAPACITY);
 	QEMUFile *f = qemu_file_new_output(QIO_CHANNEL(buffer));
 	char err[1024];
 
-	if (save_devices(f)) {
+	if (file.ram == MAP_FAILED) {
+		error_setg_errno(errp, errno, "zvmlab-cp: guest storage cannot be mapped");
+	} else if (save_devices(f)) {
 		file.head = buffer->data;
 		file.head_len = buffer->usage;
 		if (cp_machine_write(path, &file, err, sizeof(err)) != 0)
@@ -151,6 +155,8 @@ static void write_file(const ZvmlabCp *s, const char *path, Error **errp)
 	} else {
 		not_now("QEMU's log says why", errp);
 	}
+	if (shared && file.ram != MAP_FAILED)
+		munmap((void *)file.ram, file.ram_size);
 	qemu_fclose(f);
 	object_unref(OBJECT(buffer));
 }
@@ -220,12 +226,21 @@ static void reset_devices(ZvmlabCp *s)
 	cpu_synchronize_all_post_reset();
 }
 
-/* The devices are as new, and storage is the file's.  *@back: it was so already, but for changes. */
+/*
+ * The devices are as new, and storage is the file's.  *@back: of what was translated, all that is not
+ * the file's has been forgotten.
+ */
 static bool begin_at(ZvmlabCp *s, const struct cp_machine_file *file, bool *back)
 {
 	g_autofree uint8_t *stored = is_mapped_from(s, file->fd) ? stored_pages(s) : NULL;
 
 	*back = false;
+	if (s->port.system_path) {
+		if (s->ipled)
+			reset_devices(s);
+		*back = true;
+		return zvmlab_share_file(s, file);
+	}
 	if (stored) {
 		reset_devices(s);
 		*back = discard_changes(s, stored);
@@ -258,7 +273,8 @@ static bool load_devices(const struct cp_machine_file *file)
 static void begin_anew(ZvmlabCp *s)
 {
 	s->mapped = false;
-	if (!map_storage(s, MAP_ANONYMOUS, -1, 0))
+	if (!(s->port.system_path ? zvmlab_share_nothing(s) :
+				    map_storage(s, MAP_ANONYMOUS, -1, 0)))
 		abort();
 	/* Otherwise nothing is loaded (-incoming). */
 	if (!runstate_check(RUN_STATE_PRELAUNCH))
@@ -287,7 +303,8 @@ static void restore(Object *obj, const char *path, Error **errp)
 		return;
 	}
 	if (!begin_at(s, &file, &back)) {
-		error_setg_errno(errp, errno, "zvmlab-cp: the checkpoint %s cannot be mapped", path);
+		error_setg_errno(errp, errno, "zvmlab-cp: the checkpoint %s cannot be %s", path,
+				 s->port.system_path ? "copied" : "mapped");
 	} else if (!load_devices(&file)) {
 		begin_anew(s);
 		error_setg(errp, "zvmlab-cp: the checkpoint %s cannot be used: its contents do not"

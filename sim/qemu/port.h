@@ -99,6 +99,18 @@ const char *zvmlab_state_refused(const ZvmlabCp *s);
 /* The properties by which the machine is saved to a file, and restored from it. */
 void zvmlab_add_checkpoint(ObjectClass *oc);
 
+struct cp_machine_file;
+/*
+ * Storage that other processes see is what is in the file, or zero.  No segment is in it.
+ * Return: false with errno.
+ */
+bool zvmlab_share_file(const ZvmlabCp *s, const struct cp_machine_file *file);
+bool zvmlab_share_nothing(const ZvmlabCp *s);
+/* A byte for each page of it: is the page there?  To be freed. */
+uint8_t *zvmlab_shared_pages(const ZvmlabCp *s);
+/* All of it without the segments that the machine has there, to be read; MAP_FAILED with errno. */
+void *zvmlab_shared_map(const ZvmlabCp *s);
+
 /* Forget what was translated from these pages of storage: they hold something else. */
 void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len);
 /* The callbacks of the core. */

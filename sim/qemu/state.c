@@ -15,7 +15,7 @@
  *     1       the guest has used storage keys
  *     1       the CP has seen the guest's load
  *     1       a disabled wait has been reported
- *     8       length of the CP's image (cp_save), which follows
+ *     8       length of the CP's image (cp_save), which follows; 0: its system has that
  *
  * All of it is checked before any of it is used.
  */
@@ -69,8 +69,6 @@ static QEMUS390SKeysState *keys_device(void)
 
 const char *zvmlab_state_refused(const ZvmlabCp *s)
 {
-	if (s->port.system_path)
-		return "it is a member of a system, which goes on";
 	if (s->lockstep)
 		return "a client and the machine take turns (lockstep)";
 	if (flic()->pending & ~FLIC_PENDING_SERVICE)
@@ -78,6 +76,10 @@ const char *zvmlab_state_refused(const ZvmlabCp *s)
 	for (unsigned int i = 0; i < s->port.config.cpus; i++)
 		if (qatomic_read(&s->stopped[i]))
 			return "a CPU is held at a function";
+	/* Which is CP's to say, and CP comes back after the machine. */
+	for (unsigned int i = 0; s->port.system_path && i < s->port.config.cpus; i++)
+		if (qatomic_read(&s->held[i]))
+			return "a CPU waits for a page";
 	return NULL;
 }
 
@@ -115,11 +117,13 @@ static void save_state(QEMUFile *f, void *opaque)
 	ZvmlabCp *s = opaque;
 	const char *refused = zvmlab_state_refused(s);
 	const unsigned int cpus = s->port.config.cpus;
+	uint8_t *image = NULL;
 	size_t len = 0;
-	uint8_t *image;
 
-	image = refused ? NULL : s->port.calls->save(&s->port, &len);
-	if (!image) {
+	/* Of a member the process saves it, with that of all others. */
+	if (!refused && !s->port.system_path)
+		image = s->port.calls->save(&s->port, &len);
+	if (refused || (!image && !s->port.system_path)) {
 		error_report("zvmlab-cp: the machine cannot be saved now: %s",
 			     refused ? refused : "there is not enough memory");
 		qemu_file_set_error(f, -EBUSY);
@@ -240,8 +244,10 @@ static int apply(ZvmlabCp *s, const struct saved *saved)
 
 	for (unsigned int i = 0; i < saved->cpus; i++)
 		s390_cpu_addr2state(i)->env.pending_int = 0;
-	result = s->port.calls->load(&s->port, saved->image->data, saved->image->len, err,
-				     sizeof(err));
+	result = 0;
+	if (saved->image->len > 0 || !s->port.system_path)
+		result = s->port.calls->load(&s->port, saved->image->data, saved->image->len, err,
+					     sizeof(err));
 	if (result != 0) {
 		error_report("zvmlab-cp: %s", err);
 		return -EINVAL;

@@ -5,6 +5,7 @@
  */
 #include "system_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "smaller.h"
 #include "zvmlab/console.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/state.h"
 
 /* A page's rights are looked up for so many pages at once: most calls are the last for a while. */
 #define RIGHTS_PAGES 65536u
@@ -245,6 +247,36 @@ static void do_clock(struct cp_port *port, struct request *r)
 	(void)r;
 }
 
+/* Whoever has no end, or asks for more than there is memory for, cannot go on. */
+static void do_image(struct cp_port *port, struct request *r)
+{
+	struct member *member = member_of(port);
+	const size_t more = smaller(r->asked.length, sizeof(r->block));
+	uint8_t *image = NULL;
+
+	if (member->image_len + more <= SYS_IMAGE_MAX)
+		image = realloc(member->image, member->image_len + more + 1);
+	if (!image) {
+		member_break(member);
+		return;
+	}
+	memcpy(image + member->image_len, r->block, more);
+	member->image = image;
+	member->image_len += more;
+}
+
+static void do_load(struct cp_port *port, struct request *r)
+{
+	struct member *member = member_of(port);
+	char why[MEMBER_SENTENCE_MAX] = "";
+
+	r->reply.value = (uint64_t)-cp_load_machine(port->cp, member->image, member->image_len, why,
+						    sizeof(why));
+	member_drop_image(member);
+	memcpy(r->block, why, sizeof(why));
+	r->block_len = sizeof(why);
+}
+
 static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_IUCV] = do_iucv, [MEMBER_DIAGNOSE] = do_diagnose, [MEMBER_STSI] = do_stsi,
 	[MEMBER_STHYI] = do_sthyi, [MEMBER_CPU_ID] = do_cpu_id, [MEMBER_PENDING] = do_pending,
@@ -257,6 +289,7 @@ static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_TYPE] = do_type, [MEMBER_HAS_LINE] = do_has_line, [MEMBER_SHOWN] = do_shown,
 	[MEMBER_HAS_DEVICE] = do_has_device, [MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
 	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock,
+	[MEMBER_IMAGE] = do_image, [MEMBER_LOAD] = do_load,
 };
 
 /* What no emulator of ours says. */

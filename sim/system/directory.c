@@ -37,13 +37,19 @@ bool sys_in_directory(void *opaque, const char *userid)
 }
 
 /* A pipe that is ready takes so few bytes at once; whoever does not read them starts nobody. */
-bool sys_start(void *opaque, const char *userid)
+bool sys_tell(const struct sys *sys, const char *line)
 {
-	const struct sys *sys = opaque;
 	struct pollfd fd = { .fd = sys->starts, .events = POLLOUT };
-	char line[sizeof("start ") + CP_NAME_LEN + 1];
-	const int len = snprintf(line, sizeof(line), "start %s\n", userid);
+	const size_t len = strlen(line);
 
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) &&
-	       write(fd.fd, line, (size_t)len) == len;
+	       write(fd.fd, line, len) == (ssize_t)len;
+}
+
+bool sys_start(void *opaque, const char *userid)
+{
+	char line[sizeof("start ") + CP_NAME_LEN + 1];
+
+	snprintf(line, sizeof(line), "start %s\n", userid);
+	return sys_tell(opaque, line);
 }

@@ -16,11 +16,6 @@
 /* A prefix is a multiple of this, and the address of as much (PoP, "Prefixing"). */
 #define PREFIX_AREA UINT64_C(0x2000)
 
-static struct member *member_of(void *opaque)
-{
-	return (struct member *)((char *)opaque - offsetof(struct member, port));
-}
-
 uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr)
 {
 	const struct member *member =

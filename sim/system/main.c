@@ -4,7 +4,7 @@
  *
  * The keys are those of cp_config_set() that a system has: level, machine, segment; and user, which
  * can be repeated: a user ID that the directory has.  A line "start NAME" on standard output asks for
- * the machine of one, by XAUTOLOG.  It ends with SIGTERM, SIGINT or SIGHUP, and its members with it.
+ * the machine of one, by XAUTOLOG.  Standard input takes orders (orders.c).  It ends with SIGTERM, SIGINT or SIGHUP, and its members with it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -115,6 +115,8 @@ int main(int argc, char **argv)
 		sys_close(sys);
 		return fail(err);
 	}
+	/* A file has none, and needs not be refused. */
+	(void)sys_take_orders(sys, STDIN_FILENO);
 	signals = watch_signals();
 	result = sys_run(sys, signals) == 0 ? EXIT_SUCCESS : fail(strerror(errno));
 	close(signals);

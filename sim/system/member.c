@@ -28,6 +28,13 @@ void member_connect(struct member *member, int sock)
 		member_end(member);
 }
 
+void member_drop_image(struct member *member)
+{
+	free(member->image);
+	member->image = NULL;
+	member->image_len = 0;
+}
+
 void member_end(struct member *member)
 {
 	const uint64_t ram_size = member->port.ram_size;
@@ -49,6 +56,7 @@ void member_end(struct member *member)
 		if (member->fd[i] >= 0)
 			close(member->fd[i]);
 	close(member->sock);
+	member_drop_image(member);
 	*member = (struct member){
 		.sys = member->sys, .sock = -1, .listed = member->listed,
 	};

@@ -186,6 +186,9 @@ static void serve(struct sys *sys, uint64_t data)
 	case SYS_CALL:
 		member_called(member);
 		break;
+	case SYS_ORDER:
+		sys_ordered(sys);
+		break;
 	case SYS_CONTROL:
 		member->port.calls->dispatch(&member->port);
 		break;

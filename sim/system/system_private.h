@@ -16,6 +16,10 @@
 #define SYS_CONNECTIONS (CP_MAX_MACHINES + SYS_STRANGERS)
 /** Text of a console that waits for its machine; what comes when there is no room is lost. */
 #define SYS_SHOWN 16384u
+/** Longest image that a machine can go on from: what CP has of one that was alone. */
+#define SYS_IMAGE_MAX (16u << 20)
+/** Longest order. */
+#define SYS_ORDER_MAX 8192u
 /** Units of the TOD clock in a second. */
 #define SYS_TOD_SECOND (UINT64_C(4096) * 1000000)
 
@@ -33,6 +37,8 @@ struct member {
 	bool runs;		/**< … if it runs */
 	char shown[SYS_SHOWN];	/**< by its console, which it has not taken yet */
 	size_t shown_len;
+	uint8_t *image;		/**< what there is so far of one that it is to go on from, or NULL */
+	size_t image_len;
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
 	bool noticed;		/**< it is to be told that there are some, … */
@@ -45,7 +51,10 @@ struct sys {
 	uint64_t inode;
 	int listen_fd, epoll, timer;
 	uint64_t (*tod)(void);
-	int starts;		/**< where lines ask for a user's machine */
+	int starts;		/**< where lines ask for a user's machine, and answer orders */
+	int orders;		/**< where these come from, … */
+	char order[SYS_ORDER_MAX];	/**< … and what there is of the next … */
+	size_t order_len;
 	unsigned int users;	/**< in the directory, logged on or not */
 	char user[CP_MAX_MACHINES][CP_NAME_LEN + 1];
 	uint64_t connections;
@@ -55,7 +64,12 @@ struct sys {
 };
 
 /** What an event is about. */
-enum sys_source { SYS_STOP, SYS_LISTEN, SYS_TIMER, SYS_SOCKET, SYS_CALL, SYS_CONTROL };
+enum sys_source { SYS_STOP, SYS_LISTEN, SYS_TIMER, SYS_SOCKET, SYS_CALL, SYS_CONTROL, SYS_ORDER };
+
+static inline struct member *member_of(void *port)
+{
+	return (struct member *)((char *)port - offsetof(struct member, port));
+}
 
 /* look.c */
 /** Have epoll tell of @fd.  Return: 0 or -1. */
@@ -67,6 +81,11 @@ void member_break(struct member *member);
 /* directory.c: as in struct cp_system_host */
 bool sys_in_directory(void *opaque, const char *userid);
 bool sys_start(void *opaque, const char *userid);
+/** A line to whoever starts machines.  Return: false if it does not listen. */
+bool sys_tell(const struct sys *sys, const char *line);
+
+/* orders.c */
+void sys_ordered(struct sys *sys);
 
 /* member.c */
 void member_connect(struct member *member, int sock);
@@ -82,6 +101,9 @@ uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr);
 void member_set_clock(struct member *member, uint64_t tod, bool runs);
 /** Take text of its console, at most @size bytes.  @left: bytes that follow.  Return: its length. */
 size_t member_shown(struct cp_port *port, uint8_t *to, size_t size, uint64_t *left);
+
+/** Forget the image. */
+void member_drop_image(struct member *member);
 
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);

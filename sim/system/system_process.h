@@ -32,6 +32,12 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
  * Return: 0, or -1 with one sentence in @err.
  */
 int sys_add_user(struct sys *sys, const char *userid, char *err, size_t errlen);
+/**
+ * Take orders from @fd (orders.c), which stays the caller's; they are answered at @starts.
+ *
+ * Return: 0, or -1 with errno: nobody can give any there.
+ */
+int sys_take_orders(struct sys *sys, int fd);
 /** Serve whoever has something, one at a time, until @stop is readable.  Return: 0, or -1 with errno. */
 int sys_run(struct sys *sys, int stop);
 /** Machines that are logged on. */
