@@ -26,6 +26,8 @@
 #define ATTACH_S 120u
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 200
+/* Between two looks whether the machine has another name. */
+#define LOOK_MS 1
 /* The number of terminals that hvc_iucv has. */
 #define TERMINALS 8u
 
@@ -36,6 +38,8 @@ struct settings {
 	/* The guest stays when its shell ends: there is something to ask it yet. */
 	bool stays;
 	unsigned int attach_s;
+	/* Of the machine, until it goes on as another one; "": it need not. */
+	char base[9];
 };
 
 static void mounts(void)
@@ -84,8 +88,37 @@ static struct settings settings_read(void)
 			set.stays = true;
 		else if (!strncmp(word, "zvmlab.attach=", 14))
 			set.attach_s = (unsigned int)strtoul(word + 14, NULL, 10);
+		else if (!strncmp(word, "zvmlab.base=", 12))
+			snprintf(set.base, sizeof(set.base), "%s", word + 12);
 	}
 	return set;
+}
+
+/* The kernel asks CP whenever this file is read. */
+static bool is_named(const char *name)
+{
+	FILE *info = fopen("/proc/sysinfo", "re");
+	char line[256], found[16] = "";
+
+	while (info && fgets(line, sizeof(line), info))
+		if (sscanf(line, "VM00 Name: %15s", found) == 1)
+			break;
+	if (info)
+		fclose(info);
+	return !strcmp(found, name);
+}
+
+/*
+ * What is loaded from here on asks CP for the user ID: af_iucv above all.  A machine that is saved
+ * now can go on under any name.
+ */
+static void await_name(const char *base)
+{
+	if (!base[0] || !is_named(base))
+		return;
+	machine_say("waits for a name of its own");
+	while (is_named(base))
+		poll(NULL, 0, LOOK_MS);
 }
 
 /* One module a line: the file, and behind a blank its parameters. */
@@ -248,6 +281,7 @@ void init_main(struct agent *agent)
 
 	mounts();
 	set = settings_read();
+	await_name(set.base);
 	modules();
 	machine_say("the agent starts");
 	first = start_agent(agent, &set);
