@@ -229,6 +229,27 @@ def test_logged_on_by_another(file: Path, name: str) -> None:
         assert sum(line == "BOB      logs on" for line in system.lines) == 2
 
 
+@pytest.mark.requirement("S18")
+def test_the_next_start_goes_on_from_the_first(file: Path, name: str) -> None:
+    """Saved when all were up: the next one has what the first one's guests had then, and nothing later."""
+    there = ("--system", name, "--guest")
+    for start in (1, 2):
+        with up(file, name) as system:
+            system.wait_line("ALICE    is up: Linux ")
+            system.wait_line("BOB      is up: Linux ")
+            for user in ("ALICE", "BOB"):
+                later = "test ! -e /tmp/later && echo > /tmp/later"
+                done = zvmlab("run", *there, user, "--", "sh", "-c", later)
+                assert done.returncode == 0, done.stderr
+            calls = zvmlab("trace", "--system", name, "--call", "state.load").stdout
+            # The cache may have it already at the first.
+            assert calls.count(b"state.load") == 1 or start == 1
+            said = zvmlab("run", *there, "ALICE", "--", "grep", "VM00 Name", "/proc/sysinfo")
+            assert said.stdout.split()[2] == b"ALICE"
+            system.process.send_signal(signal.SIGINT)
+            assert system.process.wait(SECONDS) == 0
+
+
 HANDLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 

@@ -18,7 +18,15 @@ from zvmlab.cp.peer import Peer
 from zvmlab.guest import checkpoint
 from zvmlab.guest.checkpoint import AGENT, CONSOLE, MACHINE, why_cold
 from zvmlab.guest.backends import Machine
-from zvmlab.guest.config import BACKENDS, HERCULES, QEMU, Artifacts, Channels, GuestConfig
+from zvmlab.guest.config import (
+    BASE_USERID,
+    BACKENDS,
+    HERCULES,
+    QEMU,
+    Artifacts,
+    Channels,
+    GuestConfig,
+)
 
 CONFIG = GuestConfig(backend=HERCULES)
 KIB = 1 << 10
@@ -87,6 +95,10 @@ def _as_machine(machine: _Machine) -> Machine:
             CONFIG._replace(command_line="quiet zvmlab.attach=5"),
             "it sets its own time limit for the connection to the agent",
         ),
+        (
+            GuestConfig(system=Path("/s"), cp={"directory": "IUCV ANY; mdisk 200 FB-512 V-DISK 8"}),
+            "other members of its system can link its virtual disks",
+        ),
     ],
 )
 def test_these_guests_start_cold(config: GuestConfig, reason: str) -> None:
@@ -97,6 +109,20 @@ def test_others_need_not() -> None:
     assert why_cold(CONFIG) is None
     assert why_cold(CONFIG._replace(cpus=8, trace=False, interactive=True)) is None
     assert why_cold(GuestConfig(cpus=64)) is None
+    assert why_cold(GuestConfig(cp={"directory": "MDISK 200 FB-512 V-DISK 8"})) is None
+    assert why_cold(GuestConfig(system=Path("/s"), cp={"directory": "IUCV ANY"})) is None
+
+
+def test_members_have_one_base() -> None:
+    """Name, user ID and system of a member are no part of what it goes on from; its CPUs are."""
+    plain = GuestConfig(system=Path("/s"), cp={"class": "G", "userid": "ALICE"}, name="a")
+    other = GuestConfig(system=Path("/t"), cp={"class": "G", "userid": "BOB"})
+    base = plain.base()
+    assert base == other.base()
+    assert base != plain._replace(cpus=2).base()
+    assert base.is_base and not plain.is_base and base.system is None
+    assert base.cp == {"class": "G", "userid": BASE_USERID}
+    assert f"zvmlab.base={BASE_USERID}" in base.kernel_parameters().split()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

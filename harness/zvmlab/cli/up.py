@@ -9,7 +9,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,7 +94,7 @@ def run_up(arguments: argparse.Namespace) -> int:
         except UsageError as error:
             _say_where(error, str(found.path))
             raise
-        return _Up(system, prepared, found.autolog).run()
+        return _Up(system, prepared, found).run()
 
 
 Prepared = tuple["GuestConfig", "Artifacts"]
@@ -138,17 +138,17 @@ class _User:
 class _Up:
     """The users of a system that is up, each watched by a thread."""
 
-    def __init__(
-        self, system: System, prepared: dict[str, Prepared], autolog: Mapping[str, str]
-    ) -> None:
+    def __init__(self, system: System, prepared: dict[str, Prepared], file: SystemFile) -> None:
         self._system = system
         self._prepared = prepared
-        self._autolog = autolog
+        self._file = file
+        self._autolog = file.autolog
         self._users: dict[str, _User] = {}
-        self._news: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[tuple[str, str] | None] = queue.SimpleQueue()
         self._panicked = False
         self._threads: list[threading.Thread] = []
         self._ending = False
+        self._standing = threading.Event()
         self._began = time.monotonic()
 
     def run(self) -> int:
@@ -165,19 +165,52 @@ class _Up:
 
     def _start(self, show: _Show) -> None:
         """All but those who wait log on, in their order, then all boot; whoever cannot ends all."""
-        for userid in self._prepared:
-            if userid in self._autolog:
-                continue
-            user = self._user(userid)
-            show.line(userid, user.state)
-            try:
-                user.guest.start()
-            except ZvmlabError as error:
-                _say_where(error, userid)
-                raise
-        for user in list(self._users.values()):
-            self._begin(self._watch, user)
+        from zvmlab.base.cache import in_use
+        from zvmlab.guest import checkpoint
+
+        first = {name: made for name, made in self._prepared.items() if name not in self._autolog}
+        key = checkpoint.system_key(first, self._autolog, self._file.segments, self._file.options)
+        with in_use(f"{checkpoint.KIND}-{key}"):
+            found = checkpoint.find_system(key)
+            for userid in first:
+                user = self._user(userid)
+                show.line(userid, user.state)
+                if found is None:
+                    self._begin_alone(user)
+            if found is not None:
+                self._system.restore(found)
+            self._await_all(show, restored=found is not None)
+            if found is None and not any(
+                checkpoint.why_cold(config) for config, _ in first.values()
+            ):
+                self._save(show, key)
+        self._standing.set()
         self._begin(self._serve_autolog)
+
+    @staticmethod
+    def _begin_alone(user: _User) -> None:
+        try:
+            user.guest.restore()
+            user.guest.start()
+        except ZvmlabError as error:
+            _say_where(error, user.userid)
+            raise
+
+    def _save(self, show: _Show, key: str) -> None:
+        """The next start goes on from here; one that cannot has to boot again, and says why."""
+        from zvmlab.guest import checkpoint
+
+        try:
+            checkpoint.find_system(key, self._system.save)
+        except GuestPanic:
+            raise
+        except ZvmlabError as error:
+            show.line(self._system.name, f"cannot be saved for the next start: {error}")
+
+    def _await_all(self, show: _Show, restored: bool) -> None:
+        """All that have been started are up; whoever is not ends all."""
+        for user in list(self._users.values()):
+            self._begin(self._watch, user, restored)
         while not self._all(lambda user: user.up):
             self._take_news(show)
             for userid, user in list(self._users.items()):
@@ -221,6 +254,7 @@ class _Up:
         user = self._user(userid)
         self._tell(user, user.state)
         try:
+            user.guest.restore()
             user.guest.start()
         except ZvmlabError as error:
             self._has_ended(user, error)
@@ -233,8 +267,9 @@ class _Up:
     def _take_news(self, show: _Show) -> None:
         """What has happened, or that nothing has for a while."""
         with contextlib.suppress(queue.Empty):
-            userid, said = self._news.get(timeout=_LOOK_SECONDS)
-            show.line(userid, said)
+            news = self._news.get(timeout=_LOOK_SECONDS)
+            if news is not None:
+                show.line(*news)
         # CP for all of them, which nobody can do without.
         if not self._system.process.alive and not self._ending:
             self._system.process.check()
@@ -252,13 +287,20 @@ class _Up:
         user.over = True
         user.gone.set()
 
-    def _watch(self, user: _User) -> None:
-        """A guest's life: boots, restarts, and one end."""
+    def _watch(self, user: _User, restored: bool = False) -> None:
+        """A guest's life: boots, unless it is *restored* with its system, restarts, and one end."""
         guest = user.guest
         try:
             while True:
-                self._boot(guest)
+                if restored:
+                    guest.emulator.expect_exit()
+                else:
+                    self._boot(guest)
+                restored = False
                 user.up = True
+                self._news.put(None)
+                # Nobody uses its agent while all are saved.
+                self._standing.wait()
                 self._tell(user, "is up", f"Linux {guest.agent.info.release}")
                 self._serve(guest)
                 if not guest.emulator.alive:
@@ -303,6 +345,7 @@ class _Up:
     def _end(self) -> None:
         """Nothing is left afterwards, whatever the threads are waiting for."""
         self._ending = True
+        self._standing.set()
         # One that starts meanwhile ends with the process.
         for user in list(self._users.values()):
             user.guest.kill()

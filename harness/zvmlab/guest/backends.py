@@ -9,7 +9,7 @@ the CP's control socket, trace and console log among it, is the same on all.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -134,6 +134,11 @@ class _QemuMachine:
     def save(self, file: Path) -> None:
         saving.save(self, "QEMU", lambda: self._set("save", file))
 
+    def save_held(self, file: Path) -> None:
+        """Write it to a file, also in place of another one; NotNow if it is busy."""
+        file.unlink(missing_ok=True)
+        self._set("save", file)
+
     def restore(self, file: Path) -> None:
         try:
             self._set("restore", file)
@@ -244,6 +249,35 @@ _BACKENDS: dict[str, Backend] = {QEMU: _Qemu(), HERCULES: _Hercules()}
 def backend_of(name: str) -> Backend:
     """The emulator of that name; GuestConfig has checked it."""
     return _BACKENDS[name]
+
+
+class _Together:
+    """Machines of one system, which stand still at the same time."""
+
+    def __init__(self, machines: Sequence[_QemuMachine]) -> None:
+        self._machines = machines
+
+    def go_on(self) -> None:
+        for machine in self._machines:
+            machine.go_on()
+
+    def pause(self) -> None:
+        for machine in self._machines:
+            machine.pause()
+
+
+def save_together(machines: Mapping[Path, Machine]) -> None:
+    """Save all of them as they are at one moment, each to its file; they are held afterwards."""
+    found = {
+        file: machine for file, machine in machines.items() if isinstance(machine, _QemuMachine)
+    }
+    assert len(found) == len(machines), "members of a system run in QEMU"
+
+    def attempt() -> None:
+        for file, machine in found.items():
+            machine.save_held(file)
+
+    saving.save(_Together(list(found.values())), "QEMU", attempt)
 
 
 def panel_of(machine: Machine) -> hercules.Panel | None:

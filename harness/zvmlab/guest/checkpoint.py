@@ -9,6 +9,9 @@ KEY is a hash of all that went in: what the guest runs, what it consists of,
 the emulator itself.  The agent stays connected, and waits for a request of whoever takes the
 harness' place.  The guest's TOD clock goes on where it stood; its wall
 clock is set by the first request, which also gives its kernel random bytes.  The cache keeps the checkpoints used last.
+
+Members of a system go on from the checkpoint of a guest alone (GuestConfig.base()), one for all user
+IDs: its agent has not asked CP for anything yet, and connects when it sees a name of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +38,7 @@ from zvmlab.base.cache import (
     entry,
     in_use,
     locked,
+    usable,
 )
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
@@ -74,13 +78,18 @@ def why_cold(config: GuestConfig) -> str | None:
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
-    if config.system is not None:
-        return "it is a member of a system, which goes on meanwhile"
+    if config.system is not None and _has_disks(config):
+        return "other members of its system can link its virtual disks"
     if config.devices:
         return "the state of its devices cannot be saved"
     if "zvmlab.attach=" in config.command_line:
         return "it sets its own time limit for the connection to the agent"
     return None
+
+
+def _has_disks(config: GuestConfig) -> bool:
+    statements = config.cp.get("directory", "").split(";")
+    return any(words.upper().split()[:1] in (["MDISK"], ["LINK"]) for words in statements)
 
 
 @functools.cache
@@ -140,6 +149,31 @@ def kept(config: GuestConfig, artifacts: Artifacts) -> contextlib.AbstractContex
     return in_use(f"{KIND}-{key(config, artifacts)}")
 
 
+def system_key(
+    members: Mapping[str, tuple[GuestConfig, Artifacts]],
+    others: Iterable[str],
+    segments: Iterable[str],
+    options: Mapping[str, str],
+) -> str:
+    """The same of a system in which *members* have logged on, in that order, and *others* have not."""
+    keys = [
+        f"{userid} {key(config, artifacts)} {artifacts.late} {config.modules}"
+        for userid, (config, artifacts) in members.items()
+    ]
+    of_cp = [sorted(others), [_contents(segment) for segment in segments], sorted(options.items())]
+    return digest(_VERSION, *keys, repr(of_cp))
+
+
+def find_system(key_of: str, make: Callable[[Path], None] | None = None) -> Path | None:
+    """Its folder: a folder for each member, and CP's part; without *make* None if there is none."""
+    if make is None:
+        there = cache_root() / f"{KIND}-{key_of}"
+        return there if usable(there) else None
+    found = entry(KIND, key_of, make)
+    _tidy(found)
+    return found
+
+
 def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]) -> Path:
     """The checkpoint's folder; *make* fills a new one if it does not exist yet."""
     made = []
@@ -182,7 +216,7 @@ def _sizes() -> list[tuple[Path, int, float]]:
     found = []
     for path in entries(KIND):
         with contextlib.suppress(FileNotFoundError):  # as above
-            files = (file.stat() for file in path.iterdir() if file.name != MARK)
+            files = (file.stat() for file in path.rglob("*") if file.name != MARK)
             size = sum(file.st_blocks * _BLOCK for file in files)
             found.append((path, size, path.stat().st_mtime))
     return found
@@ -201,8 +235,13 @@ class Connected(NamedTuple):
 
 def save(machine: Machine, channels: Channels, into: Path, agent: Connected | None) -> None:
     """Save a guest, with its *agent* if that is connected; its CPUs are held afterwards."""
+    machine.save(into / MACHINE)
+    note(channels, into, agent)
+
+
+def note(channels: Channels, into: Path, agent: Connected | None) -> None:
+    """What is the harness' of a guest that has just been saved there."""
     try:
-        machine.save(into / MACHINE)
         if agent is not None:
             found = {
                 "stream": agent.stream.end(),
@@ -229,6 +268,8 @@ def restore(machine: Machine, channels: Channels, found: Path) -> None:
         with open(channels.console_log, "ab") as log:
             log.write(said)
     except (EmulatorError, FileNotFoundError) as error:
+        # A member may be part of a whole system.
+        found = found if (found / MARK).exists() else found.parent
         with locked(found.name):
             removed = discard(found)
         then = "it has been removed from the cache, the next start makes a new one"

@@ -44,6 +44,10 @@ _CONSOLE_LEVEL = 5
 # The kernel's own tests of its ciphers take a third of the boot under emulation.
 # Nothing here needs the 128 MiB that a kernel of 2026 sets apart for DMA, and would miss.
 _KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "cryptomgr.notests", "cma=0")
+BASE_USERID = "ZVMBASE"
+"""CP_BASE_USERID of the core: the guest is to be saved, and others go on from there as it."""
+# For its agent (guest/agent/init.c).
+_BASE_WORD = "zvmlab.base"
 # A guest is the same each time, and so are addresses in its logs; this word lets it move.
 _SAME_PLACE, ANY_PLACE = "nokaslr", "kaslr"
 # A boot takes 27 MiB, some hundred programs 76 (docs/choices.md).
@@ -280,6 +284,17 @@ class GuestConfig(_Fields):
         while end > increment * _MAX_INCREMENTS:
             increment *= 2
         return -(-end // increment) * increment
+
+    def base(self) -> GuestConfig:
+        """Of the guest alone whose checkpoint members of a system go on from, whatever their names."""
+        words = f"{self.command_line} {_BASE_WORD}={BASE_USERID}"
+        cp = {**self.cp, "userid": BASE_USERID}
+        return self._replace(name=None, system=None, cp=cp, command_line=words.strip())
+
+    @property
+    def is_base(self) -> bool:
+        """It is such a guest: its agent waits for another name, and answers nobody."""
+        return f"{_BASE_WORD}={BASE_USERID}" in self.command_line.split()
 
     def kernel_parameters(self) -> str:
         """The guest's kernel command line."""

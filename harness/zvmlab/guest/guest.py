@@ -88,6 +88,8 @@ _REST_SECONDS = 0.1
 # Between the kernel's log and the console, which the kernel writes to a moment later.
 _CONSOLE_SECONDS = 3.0
 _EMULATOR_LOG = "emulator.log"
+# What the agent of GuestConfig.base() says (guest/agent/init.c).
+_WAITS_FOR_NAME = "zvmlab: waits for a name of its own"
 _FULL_BYTES = 64 * 1024
 
 
@@ -304,20 +306,29 @@ class Guest:
         if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
             return False
         self.configure()
+        config = self.config if self.config.system is None else self.config.base()
         # Also for put_back().
-        self._undo.enter_context(checkpoint.kept(self.config, self.artifacts))
-        self._start(checkpoint.find(self.config, self.artifacts, self._make_checkpoint))
+        self._undo.enter_context(checkpoint.kept(config, self.artifacts))
+        self._start(
+            checkpoint.find(
+                config, self.artifacts, lambda into: self._make_checkpoint(config, into)
+            )
+        )
         return True
 
-    def _make_checkpoint(self, into: Path) -> None:
-        """Boot a guest like this one and save it; logs that are kept stay if that fails."""
-        config = self.config._replace(name=None, cold=True, schedule=0)
+    def start_at(self, found: Path) -> None:
+        """Reach PAUSED where a member was saved with its whole system; take_agent() follows."""
+        self.configure()
+        self._start(found)
+
+    def _make_checkpoint(self, config: GuestConfig, into: Path) -> None:
+        """Boot such a guest and save it; logs that are kept stay if that fails."""
+        config = config._replace(name=None, cold=True, schedule=0)
         # Guests with other modules start there, too.
         artifacts = self.artifacts._replace(late=())
         with Guest(config, self.logs if self._kept else None, artifacts) as first:
             try:
-                first.boot()
-                pool = checkpoint.open_pool(first.agent)
+                pool = first._boot_to_save()
                 first.settle()
                 first._come_to_rest()
                 first._save(into, pool)
@@ -332,6 +343,20 @@ class Guest:
             if log is not None:
                 log.unlink(missing_ok=True)
 
+    def _boot_to_save(self) -> int | None:
+        """As far as all that go on from here are the same; what open_pool() gives, with an agent."""
+        if not self.config.is_base:
+            self.boot()
+            return checkpoint.open_pool(self.agent)
+        self.resume()
+        limit = FairLimit(self.config.boot_seconds * self._slowness, self.emulator.starved_seconds)
+        while _WAITS_FOR_NAME not in self.console.text():
+            self.check()
+            if limit.over:
+                raise Timeout(f"the guest has not booted within {limit}")
+            time.sleep(_LOOK_SECONDS)
+        return None
+
     def _come_to_rest(self) -> None:
         """What the last request and the boot have left to do is done once, not by every restored guest."""
         if not self.config.counts:
@@ -341,12 +366,42 @@ class Guest:
 
     def _save(self, into: Path, pool: int | None = None) -> None:
         """Save this guest to a checkpoint; whoever restores it goes on with its agent, and *pool*."""
-        agent = None
-        if self._agent is not None and self._stream is not None:
-            seen = self._log.position
-            agent = checkpoint.Connected(self._stream, self._agent.info, pool, seen)
         with self._free():
-            checkpoint.save(self.machine, self.channels, into, agent)
+            checkpoint.save(self.machine, self.channels, into, self._agent_now(pool))
+
+    def _agent_now(self, pool: int | None) -> checkpoint.Connected | None:
+        if self._agent is None or self._stream is None:
+            return None
+        return checkpoint.Connected(self._stream, self._agent.info, pool, self._log.position)
+
+    def about_to_be_saved(self) -> checkpoint.Connected | None:
+        """A member of a system that is saved next, with all others: its agent, which is idle."""
+        self.settle()
+        return self._agent_now(checkpoint.open_pool(self.agent))
+
+    def has_been_saved(self, agent: checkpoint.Connected | None, into: Path) -> None:
+        """It goes on from here, and others from there."""
+        checkpoint.note(self.channels, into, agent)
+        self.machine.go_on()
+        if agent is not None and agent.pool is not None:
+            self.agent.close(agent.pool).check()
+
+    def stand_at(self, found: Path) -> None:
+        """Its machine stands where it was saved; CP and its agent still have to."""
+        if not self._resting:
+            self.machine.pause()
+        self._resting = False
+        with self._free():
+            self.machine.restore(found / checkpoint.MACHINE)
+
+    def take_agent(self, found: Path) -> None:
+        """CP is as it was saved, too: READY again by boot()."""
+        assert self._peer is not None
+        # What CP has said until then has come, and nobody wants it any more.
+        self.control.execute("query-monitor")
+        self.control.forget_events("iucv-event", peer=self._peer.name)
+        self._connected = checkpoint.agent_of(self._peer, found)
+        self.stage = Stage.PAUSED
 
     def _start(self, found: Path | None) -> None:
         """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
@@ -444,7 +499,7 @@ class Guest:
             self.await_agent()
             if self.restored and self.config.deterministic:
                 checkpoint.keep_together(self.agent, self._pool)
-            elif self.restored and not self._same:
+            elif (self.restored or self._pool is not None) and not self._same:
                 checkpoint.set_apart(self.agent, self._pool)
 
     @property
@@ -459,10 +514,14 @@ class Guest:
     @property
     def can_be_marked(self) -> bool:
         """mark() is possible: in QEMU, wherever it began, and no crash so far."""
+        return self.config.system is None and self.is_quiet and self.machine.can_go_back
+
+    @property
+    def is_quiet(self) -> bool:
+        """READY, and no crash so far."""
         if self.stage is not Stage.READY or not self.alive:
             return False
-        quiet = self.console.news == self.console.kinds and not self.control.closed
-        return self.machine.can_go_back and quiet
+        return self.console.news == self.console.kinds and not self.control.closed
 
     def mark(self, same: bool = False) -> None:
         """From now on put_back() comes here: what is loaded, open and connected now is so again.
@@ -496,17 +555,9 @@ class Guest:
         """
         if not self.can_go_back:
             raise UsageError(f"the guest {self.name} cannot be put back to a checkpoint")
-        assert self._checkpoint is not None and self._peer is not None
-        if not self._resting:
-            self.machine.pause()
-        self._resting = False
-        with self._free():
-            self.machine.restore(self._checkpoint / checkpoint.MACHINE)
-        # What CP has said until then has come, and nobody wants it any more.
-        self.control.execute("query-monitor")
-        self.control.forget_events("iucv-event", peer=self._peer.name)
-        self._connected = checkpoint.agent_of(self._peer, self._checkpoint)
-        self.stage = Stage.PAUSED
+        assert self._checkpoint is not None
+        self.stand_at(self._checkpoint)
+        self.take_agent(self._checkpoint)
         self.boot()
 
     @contextlib.contextmanager

@@ -3,8 +3,7 @@
 
     with System() as system:
         alice, bob = (system.guest(name) for name in ("ALICE", "BOB"))
-        for guest in (alice, bob):
-            guest.boot()
+        system.boot()
         ...  # a socket of AF_IUCV from ALICE to BOB
 
 A guest logs on when it starts, and off when it ends, however it ends.  All end with the system.
@@ -14,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -22,13 +22,18 @@ from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.limit import Limit
 from zvmlab.base.progress import Progress
 from zvmlab.builder import hostbuild
+from zvmlab.guest.backends import save_together
+from zvmlab.guest.checkpoint import MACHINE
 from zvmlab.guest.config import DEFAULT_SEGMENTS, Artifacts, GuestConfig
 from zvmlab.guest.emulator import Emulator
-from zvmlab.guest.guest import Guest
+from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.run_dir import RunDir
 
 START_SECONDS = 60.0
+ORDER_SECONDS = 60.0
 _LOG = "system.log"
+# Of a mark: what the process has saved, beside a folder for each guest.
+_CP = "cp"
 
 
 def program(progress: Progress) -> Path:
@@ -72,6 +77,9 @@ class System:
         self.guests: dict[str, Guest] = {}
         """All that were made, by their user IDs."""
         self._made: dict[str, int] = {}
+        self.marks = 0
+        """How often mark() has been called."""
+        self._marked: tuple[Path, dict[str, Guest]] | None = None
         self._process: Emulator | None = None
 
     @property
@@ -124,7 +132,7 @@ class System:
             raise UsageError(f"{userid} is logged on already")
         config = config or GuestConfig()
         config = config._replace(
-            cp={**config.cp, "userid": userid},
+            cp={**config.cp, **self._options, "userid": userid},
             segments=self._segments,
             system=self.socket,
         )
@@ -134,6 +142,93 @@ class System:
         self._undo.callback(guest.stop)
         self.guests[userid] = guest
         return guest
+
+    def boot(self) -> None:
+        """All guests READY: they log on in the order in which they were made, and boot side by side."""
+        guests = [guest for guest in self.guests.values() if guest.stage < Stage.READY]
+        for guest in guests:
+            guest.restore()
+            guest.start()
+        for guest in guests:
+            guest.resume()
+        for guest in guests:
+            guest.boot()
+
+    def save(self, into: Path) -> None:
+        """Save all that are up, for a system with the same guests to go on from there by restore()."""
+        self._save(into, dict(self.guests))
+
+    def restore(self, found: Path) -> None:
+        """Instead of boot(): the guests, which have been made in the same order, are READY as saved."""
+        for userid, guest in self.guests.items():
+            guest.start_at(found / userid)
+        self._order("load", found / _CP)
+        for userid, guest in self.guests.items():
+            guest.take_agent(found / userid)
+        self.boot()
+
+    def mark(self) -> None:
+        """From now on put_back() comes here: all guests are READY, and are connected as they are now."""
+        guests = dict(self.guests)
+        if not all(guest.is_quiet for guest in guests.values()):
+            raise UsageError("a system can be marked only when all its guests are up")
+        self.marks += 1
+        folder = self._run_dir.path / f"mark-{self.marks}"
+        self._save(folder, guests)
+        if self._marked is not None:
+            shutil.rmtree(self._marked[0])
+        self._marked = folder, guests
+
+    def _save(self, folder: Path, guests: Mapping[str, Guest]) -> None:
+        """All guests, and CP, as they are at one moment; they go on."""
+        agents = {userid: guest.about_to_be_saved() for userid, guest in guests.items()}
+        for userid in guests:
+            (folder / userid).mkdir(mode=0o700, parents=True)
+        files = {folder / userid / MACHINE: guest.machine for userid, guest in guests.items()}
+        try:
+            save_together(files)
+            self._order("save", folder / _CP)
+        except BaseException:
+            for machine in files.values():
+                with contextlib.suppress(EmulatorError):  # whose guest has ended
+                    machine.go_on()
+            raise
+        for userid, guest in guests.items():
+            guest.has_been_saved(agents[userid], folder / userid)
+
+    def _order(self, what: str, file: Path) -> None:
+        """Have the process do it with all of CP."""
+        self.process.command(f"{what} {file}")
+        limit = Limit(ORDER_SECONDS)
+        # Whoever was to be started before that is of another time.
+        while (line := self.process.next_line(limit.left()) or "").startswith("start "):
+            pass
+        if not line:
+            self.process.check()
+            raise EmulatorError(f"the system did not {what} its state within {ORDER_SECONDS:g} s")
+        if line.startswith("failed "):
+            raise EmulatorError(f"the system cannot {what} its state: {line[7:]}")
+
+    @property
+    def can_go_back(self) -> bool:
+        """put_back() is possible: there is a mark, and the same guests are up as then, without a crash."""
+        if self._marked is None or self._marked[1] != self.guests or not self.process.alive:
+            return False
+        return all(guest.is_quiet for guest in self.guests.values())
+
+    def put_back(self) -> None:
+        """Everything is as it was at the last mark(): all guests, and what they have of CP."""
+        if not self.can_go_back or self._marked is None:
+            raise UsageError("the system cannot be put back to a mark")
+        folder, guests = self._marked
+        for guest in guests.values():
+            guest.machine.pause()
+        for userid, guest in guests.items():
+            guest.stand_at(folder / userid)
+        self._order("load", folder / _CP)
+        for userid, guest in guests.items():
+            guest.take_agent(folder / userid)
+        self.boot()
 
     def stop(self) -> None:
         """End all guests, then the process; harmless the second time."""

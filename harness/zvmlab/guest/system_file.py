@@ -30,6 +30,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.builder.guesttools import any_tool
 from zvmlab.builder.kernels import check_name
 from zvmlab.guest.config import (
+    BASE_USERID,
     DEFAULT_SEGMENTS,
     MIB,
     PAGE,
@@ -46,7 +47,12 @@ MAX_USERS = 64
 MEMINFO = Path("/proc/meminfo")
 _USERID = re.compile(r"[A-Z0-9@#$_+:-]{1,8}")
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
-_RESERVED = {"OPERATOR": "CP's operator", "ZVMLAB": "the harness", "SYSTEM": "CP"}
+_RESERVED = {
+    "OPERATOR": "CP's operator",
+    "SYSTEM": "CP",
+    "ZVMLAB": "the harness",
+    BASE_USERID: "guests that are saved for others",
+}
 _HEADER = re.compile(r"\[\s*users\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]")
 _TABLE = re.compile(r"\[([^\[\]]+)\]")
 _KEY = re.compile(r"(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*=")

@@ -514,36 +514,93 @@ def guest(request: pytest.FixtureRequest, made_guest: Guest) -> Guest:
 
 
 def _system_of(item: pytest.Item, kernel: str) -> systems.Described:
-    return systems.described(item, GuestConfig(kernel=kernel, driver=_driver_of(item)))
+    plain = GuestConfig(
+        kernel=kernel, driver=_driver_of(item), cold=bool(item.config.getoption("--cold"))
+    )
+    return systems.described(item, plain)
+
+
+def _follows(item: pytest.Item, found: systems.Described) -> bool:
+    """Is a later test of this session to use such a system?"""
+    items = item.session.items
+    for other in items[items.index(item) + 1 :]:
+        if systems.FIXTURE in getattr(other, "fixturenames", ()) and (kernel := _kernel_of(other)):
+            with contextlib.suppress(UsageError):  # which is that test's
+                if _system_of(other, kernel) == found:
+                    return True
+    return False
+
+
+@pytest.fixture(scope="session")
+def warm_systems(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[systems.Warm]:
+    """The system of tests of this worker, none at first."""
+    warm = systems.Warm(
+        lambda: tmp_path_factory.mktemp("warm-system"),
+        keep_logs=bool(request.config.getoption("--zvmlab-keep")),
+    )
+    yield warm
+    warm.close()
 
 
 @pytest.fixture
 def system(
-    request: pytest.FixtureRequest, zvmlab_kernel: str, zvmlab_dir: Path
+    request: pytest.FixtureRequest,
+    zvmlab_kernel: str,
+    zvmlab_dir: Path,
+    warm_systems: systems.Warm,
 ) -> Iterator[System]:
     """Stage READY, all of them: the guests of ``mark.zvmlab_system`` (ALICE, BOB) on one CP.
 
-    Of this test alone, in QEMU.  They have logged on in the order of the mark, and booted at the
-    same time.
+    In QEMU, as they were after their boot.  They have logged on in the order of the mark.  The
+    next test with the same mark has the same system, put back, if this one passes and nobody has
+    logged on or off.
     """
     found = _system_of(request.node, zvmlab_kernel)
+    follows = _follows(request.node, found)
+    made = warm_systems.get(found)
+    if made is None:
+        made = _new_system(request, found, None if follows else zvmlab_dir, warm_systems)
+    else:
+        for guest in made.guests.values():
+            watch(request, guest)
+    try:
+        yield made
+        if _has_failed(request) or _has_reported(request):
+            return
+        if follows and warm_systems.keep(found, made):
+            made = None
+        else:
+            warm_systems.end(made)
+    finally:
+        if made is not None:
+            made.stop()
+
+
+def _new_system(
+    request: pytest.FixtureRequest,
+    found: systems.Described,
+    logs: Path | None,
+    warm: systems.Warm,
+) -> System:
+    """All its guests are up; without *logs* of the test it can be put back."""
     for config in found.users.values():
         _ready_made(request.config, (config.kernel, config.driver, config.backend))
     users = {userid: with_built_modules(config) for userid, config in found.users.items()}
-    with System(found.segments, zvmlab_dir, users=users) as made:
+    built = found._replace(users=users)
+    made = warm.make(built) if logs is None else System(found.segments, logs, users=users)
+    try:
         for userid, config in users.items():
             if userid not in found.later:
                 watch(request, made.guest(userid, config))
-        for guest in made.guests.values():
-            guest.start()
-        for guest in made.guests.values():
-            guest.resume()
-        for guest in made.guests.values():
-            guest.boot()
-        yield made
-        if not _has_reported(request):
-            for guest in list(made.guests.values()):
-                guest.end()
+        made.boot()
+        if logs is None:
+            made.mark()
+    except BaseException:
+        made.stop()
+        raise
+    return made
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ only, until XAUTOLOG asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,12 +21,68 @@ import pytest
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.guest.config import DEFAULT_SEGMENTS, GuestConfig
+from zvmlab.guest.system import System
 from zvmlab.guest.system_file import check_userid
 
 MARK = "zvmlab_system"
 FIXTURE = "system"
 USUAL: Mapping[str, Mapping[str, Any]] = {"ALICE": {}, "BOB": {}}
 _OF_SYSTEM = ("segments", "system", "backend")
+
+
+class Warm:
+    """The system that tests with the same mark use one after the other; one at most.
+
+    *folder* gives a new one's folder for its logs, which goes when it ends, unless *keep_logs*.
+    """
+
+    def __init__(self, folder: Callable[[], Path], keep_logs: bool) -> None:
+        self._folder = folder
+        self._keep_logs = keep_logs
+        self._made: list[System] = []
+        self._kept: tuple[Described, System] | None = None
+
+    def get(self, wanted: Described) -> System | None:
+        """The system as it was marked, if there is one like that; another one ends."""
+        kept, self._kept = self._kept, None
+        if kept is not None and kept[0] == wanted:
+            return kept[1]
+        if kept is not None:
+            self.end(kept[1])
+        return None
+
+    def make(self, wanted: Described) -> System:
+        """Like that, to be kept after a test: its logs are no test's."""
+        system = System(wanted.segments, self._folder(), users=wanted.users)
+        self._made.append(system)
+        return system
+
+    def keep(self, wanted: Described, system: System) -> bool:
+        """Put it back for the next test, unless that cannot be done; a crash is raised."""
+        for guest in system.guests.values():
+            guest.settle()
+        # Another mark is the test's own.
+        if not system.can_go_back or system.marks != 1:
+            return False
+        system.put_back()
+        self._kept = wanted, system
+        return True
+
+    def close(self) -> None:
+        """End what is kept; raise what its guests have to answer for."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            self.end(kept[1])
+
+    def end(self, system: System) -> None:
+        """In order: what a guest has to answer for is raised when all have ended, and its logs stay."""
+        try:
+            for guest in list(system.guests.values()):
+                guest.end()
+        finally:
+            system.stop()
+        if system in self._made and not self._keep_logs:
+            shutil.rmtree(system.logs, ignore_errors=True)
 
 
 class Described(NamedTuple):
