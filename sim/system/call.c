@@ -247,21 +247,37 @@ static void do_clock(struct cp_port *port, struct request *r)
 	(void)r;
 }
 
+/* Room for so many bytes of an image; twice as much each time, since blocks come by the thousand. */
+static bool image_room(struct member *member, size_t len)
+{
+	size_t size = member->image_size ? member->image_size : CP_PAGE_SIZE;
+	uint8_t *image;
+
+	if (len > SYS_IMAGE_MAX)
+		return false;
+	while (size < len)
+		size *= 2;
+	if (size == member->image_size)
+		return true;
+	image = realloc(member->image, size);
+	if (!image)
+		return false;
+	member->image = image;
+	member->image_size = size;
+	return true;
+}
+
 /* Whoever has no end, or asks for more than there is memory for, cannot go on. */
 static void do_image(struct cp_port *port, struct request *r)
 {
 	struct member *member = member_of(port);
 	const size_t more = smaller(r->asked.length, sizeof(r->block));
-	uint8_t *image = NULL;
 
-	if (member->image_len + more <= SYS_IMAGE_MAX)
-		image = realloc(member->image, member->image_len + more + 1);
-	if (!image) {
+	if (!image_room(member, member->image_len + more)) {
 		member_break(member);
 		return;
 	}
-	memcpy(image + member->image_len, r->block, more);
-	member->image = image;
+	memcpy(member->image + member->image_len, r->block, more);
 	member->image_len += more;
 }
 

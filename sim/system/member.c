@@ -32,7 +32,7 @@ void member_drop_image(struct member *member)
 {
 	free(member->image);
 	member->image = NULL;
-	member->image_len = 0;
+	member->image_len = member->image_size = 0;
 }
 
 void member_end(struct member *member)

@@ -38,7 +38,7 @@ struct member {
 	char shown[SYS_SHOWN];	/**< by its console, which it has not taken yet */
 	size_t shown_len;
 	uint8_t *image;		/**< what there is so far of one that it is to go on from, or NULL */
-	size_t image_len;
+	size_t image_len, image_size;	/**< so much of it, in so much room */
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
 	bool noticed;		/**< it is to be told that there are some, … */
