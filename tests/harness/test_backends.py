@@ -37,8 +37,8 @@ class _Qmp:
     def order(self, command: str, arguments: dict[str, Any]) -> None:
         self.told.append(("order", command, arguments))
 
-    def forget(self, name: str) -> None:
-        self.told.append(("forget", name))
+    def forget(self, *names: str) -> None:
+        self.told.append(("forget", *names))
 
 
 def _machine(qmp: _Qmp) -> _QemuMachine:
@@ -86,7 +86,7 @@ def test_a_restored_machine_is_held(tmp_path: Path) -> None:
     machine.restore(tmp_path / "machine")
     assert machine.held
     # A panic of before is no crash of the machine that goes on.
-    wanted = [_set("restore", tmp_path / "machine"), ("forget", "GUEST_PANICKED")]
+    wanted = [_set("restore", tmp_path / "machine"), ("forget", "GUEST_PANICKED", "STOP", "RESUME")]
     assert qmp.told == wanted
 
 

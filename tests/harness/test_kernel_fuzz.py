@@ -433,6 +433,9 @@ def test_the_table_of_known_defects_is_checked(tmp_path: Path) -> None:
 
 # The loop, with a fake guest.
 
+CASES = 1000
+"""So many that the mistake is met by any grammar and seed."""
+
 
 class FakeRunner:
     """Reaches a place for each kind of step, and has a mistake: a signal after a bind."""
@@ -468,7 +471,7 @@ class FakeRunner:
 
 def plan(folder: Path, **more: Any) -> Plan:
     """So many cases of af_iucv, in one job."""
-    fields: dict[str, Any] = {"seconds": 600.0, "seed": 4, "jobs": 1, "cases": 120, **more}
+    fields: dict[str, Any] = {"seconds": 600.0, "seed": 4, "jobs": 1, "cases": CASES, **more}
     made = Plan(find("af_iucv"), folder / "out", folder / "corpus", **fields)
     made.begin()
     return made
@@ -478,7 +481,7 @@ def test_a_run_finds_keeps_and_makes_small(tmp_path: Path) -> None:
     """What reaches something new is in the corpus; the finding has two steps in the end."""
     runner = FakeRunner()
     done = fuzz(plan(tmp_path), [runner], [], QUIET)
-    assert done.cases == 120
+    assert done.cases == CASES
     assert len(list((tmp_path / "corpus").iterdir())) == len(done.corpus) > 3
     (found,) = done.found.values()
     assert found.defect is None and found.times >= 1
@@ -486,7 +489,7 @@ def test_a_run_finds_keeps_and_makes_small(tmp_path: Path) -> None:
     assert [step.get("call", step["do"]) for step in small.steps] == ["bind", "signal"]
     assert "oops in iucv_sock_bind" in done.plan.place_of(found).with_name("report.txt").read_text()
     noted = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert noted["cases"] == 120 and noted["findings"][0]["key"] == "oops in iucv_sock_bind"
+    assert noted["cases"] == CASES and noted["findings"][0]["key"] == "oops in iucv_sock_bind"
 
 
 def test_the_same_seed_runs_the_same_cases(tmp_path: Path) -> None:
