@@ -261,6 +261,15 @@ static bool layout_agrees(void)
 	       (char *)&sysblk.dummyregs.regs_copy_end - (char *)&sysblk.dummyregs;
 }
 
+/*
+ * Hercules' watchdog takes a CPU that executes nothing for 20 s, and does not wait, for broken, and
+ * sends its thread a signal.  Not NULL: it does not, for this CPU is held.
+ */
+static void *spare_held_cpu(REGS *regs)
+{
+	return hold_has(regs) ? regs : NULL;
+}
+
 HDL_DEPENDENCY_SECTION;
 {
 	HDL_DEPENDENCY(HERCULES);
@@ -279,6 +288,8 @@ HDL_REGISTER_SECTION;
 {
 	HDL_REGISTER(daemon_task, service_daemon);
 	HDL_REGISTER(panel_command, type_or_command);
+	/* Hercules declares it to be one of these, and forgets to look for it. */
+	debug_watchdog_signal = spare_held_cpu;
 }
 END_REGISTER_SECTION
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from zvmlab.guest.guest import Guest
 
 SECONDS = 2.0
+SECONDS_TO_READ = 300.0
 # /proc/uptime counts hundredths.
 GRAIN = 0.02
 
@@ -33,3 +35,17 @@ def test_guest_does_not_notice_its_rest(warm_guest: Guest) -> None:
         assert 0 <= guest <= host - SECONDS + GRAIN
     else:
         assert SECONDS - GRAIN <= guest, "clocks go on, and so did the guest"
+
+
+@pytest.mark.full
+@pytest.mark.representative
+@pytest.mark.first_kernel
+def test_guest_rests_for_long_in_the_midst_of_its_work(guest: Guest) -> None:
+    """Hercules looks every 20 s for a CPU that does not wait, and executes nothing."""
+    batch = guest.agent.worker("busy").batch()
+    batch.read(batch.open("/dev/urandom", os.O_RDONLY), 4 << 20)
+    pending = batch.start()
+    guest.rest()
+    time.sleep(45)
+    guest.wake()
+    assert len(pending.result(SECONDS_TO_READ)[1].data) == 4 << 20
