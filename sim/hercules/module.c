@@ -14,6 +14,7 @@
 
 #include "checkpoint.h"
 #include "got.h"
+#include "hold.h"
 #include "zvmlab/disk.h"
 #include "zvmlab/spool.h"
 
