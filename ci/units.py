@@ -164,14 +164,14 @@ def _say(text: str) -> None:
 
 def _run_all(
     tests: dict[Test, str], reads: list[Path], counts: Path | None, jobs: int
-) -> list[str]:
-    """Names of those that failed; the cache keeps what the others said, by their checksums."""
+) -> dict[str, str]:
+    """What failed tests said, by name; the cache keeps what the others said, by their checksums."""
     opened = [*PACKAGED, *SYSTEM, *PASSING, Path(tempfile.gettempdir())]
     opened += [*reads, *([counts] if counts else [])]
     for test in tests:
         opened += [test.program, *([test.inputs] if test.inputs else [])]
         opened += [Path(line.rpartition(" ")[0]) for line in test.libraries]
-    failed = []
+    failed = {}
     with tempfile.TemporaryDirectory() as place:
         for file in reads:
             link = Path(place, file)
@@ -182,12 +182,13 @@ def _run_all(
             for run in as_completed(running):
                 test = running[run]
                 passed, text = run.result()
-                _say(text)
                 if not passed:
-                    failed.append(test.program.name)
-                elif not counts:
+                    failed[test.program.name] = text
+                    continue
+                _say(text)
+                if not counts:
                     keep(f"unit.{test.program.name}", tests[test][:16], tests[test], text)
-    return sorted(failed)
+    return failed
 
 
 def main() -> int:
@@ -216,8 +217,11 @@ def main() -> int:
         else:
             _say(said)
     failed = _run_all(waiting, options.reads, options.counts, options.jobs)
+    # Last, where those look who have only the end of a long log.
+    for name in sorted(failed):
+        _say(failed[name])
     if failed:
-        print(f"unit tests failed: {' '.join(failed)}", file=sys.stderr)
+        print(f"unit tests failed: {' '.join(sorted(failed))}", file=sys.stderr)
     remembered = len(programs) - len(waiting)
     print(
         f"unit tests: {len(programs)} programs, {remembered} of them not run again: all that goes"
