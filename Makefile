@@ -288,14 +288,14 @@ COUNTING = $(if $(CHOSEN),$(CHOSEN):coverage,coverage)
 LINUX_COUNTS = $(BUILD)/linux-counts/$(subst :,-,$(subst /,-,$(COUNTING)))
 LINUX_SHARE = $(LINUX_COUNTS)/$(if $(SHARD),$(subst /,-of-,$(SHARD)),all)
 .PHONY: linux-coverage
-linux-coverage: setup-check ##+ measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2, FULL=1, SHARD=2/8 adds a share
+linux-coverage: setup-check ##+ measure: write build/report/coverage-of-linux.md and guest/linux_map.json: which lines of Linux' z/VM code the tests run; KERNEL=source:7.2, FULL=1, SHARD=2/8 adds a share, TESTS=FILE… renews these in the map
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch $(COUNTING)
 	$(Q)rm -rf $(if $(SHARD),$(LINUX_COUNTS)/all $(LINUX_SHARE),$(LINUX_COUNTS))
 	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel $(COUNTING) --driver upstream $(SPEED) $(SHARD:%=--shard %) \
 		--coverage $(LINUX_SHARE) $(call tests-of,tests/e2e)
 	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --counts $(LINUX_COUNTS)/* \
-		--map guest/linux_map.json --report $(BUILD)/report/report.json --output $(BUILD)/report/coverage-of-linux.md
+		--map guest/linux_map.json $(if $(TESTS),--keep) --report $(BUILD)/report/report.json --output $(BUILD)/report/coverage-of-linux.md
 
 .PHONY: check-docs
 check-docs: setup ##+ test: run every command that the documents show; PAGES="README.md docs/trace.md": only theirs

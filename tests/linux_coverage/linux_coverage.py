@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from linux_lines import lines_of
-from linux_map import series_part, update
+from linux_map import Called, of_series, series_part, update, with_others
 from linux_page import page
 from zvmlab.base.errors import EXIT_PASS, UsageError, exit_code
 from zvmlab.builder.count_folder import kernels_in
@@ -36,6 +36,11 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--map", type=Path, help="the map of tests, of which the kernel's part is new"
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="only some tests ran: leave in the map what it has of all others",
     )
     parser.add_argument(
         "--report", type=Path, help="report.json of a run of the tests on other kernels"
@@ -71,8 +76,14 @@ def write(args: argparse.Namespace) -> int:
         text = page(found, report_of(args.report), version, lost)
         args.output.write_text(text, encoding="utf-8")
         if args.map is not None:
-            part = series_part(called(kernels, Path(scratch) / "map"), version, today())
-            update(args.map, ".".join(version.split(".")[:2]), part)
+            series = ".".join(version.split(".")[:2])
+            functions: Called = called(kernels, Path(scratch) / "map")
+            if args.keep:
+                counted = {
+                    test.name for kernel in kernels for test in kernel.tests() if not test.lost
+                }
+                functions = with_others(functions, of_series(args.map, series), counted)
+            update(args.map, series, series_part(functions, version, today()))
     print(f"{args.output}: {sum(f.done for f in found)} of {sum(f.total for f in found)} lines ran")
     return EXIT_PASS
 

@@ -17,14 +17,16 @@ the functions name theirs by these numbers.  "(boot)" is what guests ran before 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import UsageError
+from zvmlab.builder.count_folder import BOOT
+from zvmlab.verdict.choice import read_map
 
-Called = Mapping[str, Mapping[str, set[str]]]
+Called = Mapping[str, Mapping[str, Collection[str]]]
 """By source and function: names of the tests that call it."""
 
 
@@ -50,6 +52,27 @@ def series_part(called: Called, kernel: str, date: str) -> dict[str, Any]:
     return {"kernel": kernel, "date": date, "tests": by_file, "files": files}
 
 
+def of_series(file: Path, series: str) -> Called:
+    """What the file has of a series; nothing if that has no part in it."""
+    known = _known(file)
+    return read_map(series, file) if series in known else {}
+
+
+def with_others(called: Called, known: Called, asked: Collection[str]) -> Called:
+    """What a run of some tests has found, and what an earlier map has of all others.
+
+    *asked*: the tests that ran.  A function that the kernel no longer has is left out.
+    """
+    again = {_plain(test) for test in asked} - {BOOT}
+    return {
+        source: {
+            name: set(tests) | (set(known.get(source, {}).get(name, ())) - again)
+            for name, tests in functions.items()
+        }
+        for source, functions in called.items()
+    }
+
+
 def _parts(test: str) -> tuple[str, str]:
     """Its file, and its name in it; a test without a file is ("", NAME)."""
     file, _, name = test.rpartition("::")
@@ -69,17 +92,22 @@ def _plain(test: str) -> str:
 
 def update(file: Path, series: str, part: dict[str, Any]) -> None:
     """Put the part of a series into the file, in place of an earlier one."""
-    known: Any = {}
-    if file.exists():
-        try:
-            known = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{file} cannot be read: {error}") from None
-        if not isinstance(known, dict):
-            raise UsageError(f"{file} is no map of tests")
-    known[series] = part
+    known = {**_known(file), series: part}
     order = sorted(known, key=lambda name: [int(word) for word in name.split(".")])
     file.write_text(_text({name: known[name] for name in order}), encoding="utf-8")
+
+
+def _known(file: Path) -> dict[str, Any]:
+    """The parts that the file has."""
+    if not file.exists():
+        return {}
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    if not isinstance(known, dict):
+        raise UsageError(f"{file} is no map of tests")
+    return known
 
 
 def _text(known: Mapping[str, Any]) -> str:

@@ -138,6 +138,32 @@ def test_counts_of_shares_are_added(count: Count, tmp_path: Path) -> None:
     assert part["tests"] == {"": ["one", "two"]} and part["files"][PATH]["odd"] == "0-1"
 
 
+def test_run_of_some_tests_leaves_all_others_in_the_map(count: Count, tmp_path: Path) -> None:
+    file = tmp_path / "map.json"
+    tests = {"(boot)", "a.py::test_again", "a.py::test_other", "a.py::test_lost"}
+    known = {PATH: {"odd": tests, "never": tests, "gone": tests}, "gone.c": {"f": tests}}
+    update(file, "6.1", series_part(known, "6.1.8", "2026-01-01"))
+    update(file, "7.2", series_part(known, "7.2.1", "2026-01-01"))
+    count("a.py::test_again[sid-upstream]")
+    count("a.py::test_new")
+    count("a.py::test_lost", lost="the guest crashed")
+    words = ["--counts", str(tmp_path / "cov"), "--output", str(tmp_path / "page.md")]
+    words += ["--map", str(file)]
+    assert linux_coverage.main([*words, "--keep"]) == 0
+    others = {"(boot)", "a.py::test_other", "a.py::test_lost"}
+    now = {"a.py::test_again", "a.py::test_new"}
+    found = read_map("6.1", file)
+    assert {name: set(names) for name, names in found[PATH].items()} == {
+        "odd": others | now,
+        "never": others,
+        "main": now,
+    }
+    assert list(found) == [PATH] and json.loads(file.read_text())["6.1"]["kernel"] == "6.1.9"
+    assert set(read_map("7.2", file)["gone.c"]["f"]) == tests
+    assert linux_coverage.main(words) == 0
+    assert set(read_map("6.1", file)[PATH]["odd"]) == now
+
+
 def test_page_says_what_ran_and_what_did_not() -> None:
     whole = Lines(FILE, {1: True, 2: True}, {"f": True})
     half = LinuxFile(PurePosixPath("net/b.c"), "IUCV", missing="It needs a network card.")
