@@ -269,6 +269,19 @@ def test_tests_are_those_of_the_functions_that_differ(tmp_path: Path) -> None:
     ]
 
 
+def test_tests_that_are_newer_than_the_map_come_last(tmp_path: Path) -> None:
+    """Those of the changed file's driver, by its requirements; none that runs with --full alone."""
+    name, newer = "drivers/s390/char/vmur.c", "tests/e2e/test_vmur.py::test_a_text_is_printed"
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text(SOURCE, encoding="ascii")
+    changed = changed_files(tmp_path, {name: SOURCE.replace("return 1", "return 3")})
+    known = {name: MAP["f.c"]}
+    old, *others = mapped_tests(changed, known)
+    assert old == "tests/e2e/a.py::test_one" and newer in others
+    known["other.c"] = {"g": [f"{newer}[x]"]}
+    assert mapped_tests(changed, known) == [old, *(test for test in others if test != newer)]
+
+
 class Suite:
     """Three tests; each side says what they show, and ends as "pytest -x" does."""
 

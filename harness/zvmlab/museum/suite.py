@@ -5,7 +5,8 @@
         tests = mapped_tests(both.files, read_map("7.2"))
         noticing(both, tests, Unchanged()).by   # the first test that has another result with it
 
-The tests are those that the map of Linux' functions gives (guest/linux_map.json).
+The tests are those that the map of Linux' functions gives (guest/linux_map.json), and those of the
+driver that are newer than the map.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from zvmlab.base.errors import Timeout
 from zvmlab.museum.edited import Both
 from zvmlab.verdict.applied import Applied
-from zvmlab.verdict.choice import Map, choose
+from zvmlab.verdict.choice import Map, choose, newer_tests
 from zvmlab.verdict.compare import Results, better, worse
 from zvmlab.verdict.runs import Seen, short_name
 
@@ -44,8 +45,11 @@ class Noticing:
 
 
 def mapped_tests(files: Applied, known: Map) -> list[str]:
-    """The tests of the functions that differ, the most useful first."""
-    return choose(files, known, most=None).tests
+    """The tests of the functions that differ, the most useful first.
+
+    The tests of the driver that are newer than the map come last.
+    """
+    return [*choose(files, known, most=None).tests, *newer_tests(files, known)]
 
 
 def noticing(

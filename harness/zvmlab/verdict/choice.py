@@ -151,6 +151,15 @@ def choose(
     return choice
 
 
+def newer_tests(applied: Applied, known: Map) -> list[str]:
+    """Tests of the files' drivers that the map knows nothing of: they are newer than the map."""
+    in_map: set[str] = set()
+    for functions in known.values():
+        in_map.update(*map(_plain, functions.values()))
+    named = [test for name in applied.changed if name in known for test in _by_requirements(name)]
+    return [test for test in dict.fromkeys(named) if test not in in_map]
+
+
 class _Found:
     """Tests that run what is touched."""
 
