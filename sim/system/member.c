@@ -175,13 +175,20 @@ static bool create_fds(struct member *member)
 	return true;
 }
 
-/* Nobody takes over what another machine has, not even its files. */
+/*
+ * Nobody takes over what another machine has, not even its files.  Nor the place of one that waits: so
+ * no more of them wait than there can be machines.
+ */
 static bool is_logged_on(const struct sys *sys, const char *userid)
 {
-	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
-		if (sys->member[i].port.cp &&
-		    strcmp(cp_config_of(sys->member[i].port.cp)->userid, userid) == 0)
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++) {
+		const struct member *member = &sys->member[i];
+
+		if ((member->port.cp &&
+		     strcmp(cp_config_of(member->port.cp)->userid, userid) == 0) ||
+		    (member->waits && strcmp(member->port.config.userid, userid) == 0))
 			return true;
+	}
 	return false;
 }
 
@@ -222,7 +229,7 @@ static int take_hello(struct member *member, const struct member_hello *hello, s
 	    set_options(&member->port, hello->options, (const char *)hello + len, err) != 0)
 		return -1;
 	member_set_clock(member, hello->tod, false);
-	return log_on(member, err);
+	return 0;
 }
 
 /* Return: false if nobody is there to hear it. */
@@ -249,11 +256,43 @@ static bool send_welcome(const struct member *member, struct member_welcome *wel
 	return sendmsg(member->sock, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*welcome);
 }
 
+static void answer(struct member *member, struct member_welcome *welcome)
+{
+	if (!send_welcome(member, welcome) || welcome->refused[0])
+		member_end(member);
+}
+
+static void admit(struct member *member)
+{
+	struct member_welcome welcome = { .highest = 0 };
+
+	member->waits = false;
+	sys_has_come(member->sys, member->port.config.userid);
+	if (log_on(member, welcome.refused) == 0)
+		welcome.highest = cp_highest_address(member->port.cp);
+	answer(member, &welcome);
+}
+
+void member_admit_waiting(struct sys *sys)
+{
+	struct member *member;
+
+	while ((member = sys_next(sys)) != NULL)
+		admit(member);
+}
+
+static bool must_wait(const struct member *member)
+{
+	const char *userid = member->port.config.userid;
+
+	return sys_must_wait(member->sys, userid) && !is_logged_on(member->sys, userid);
+}
+
 static void greet(struct member *member)
 {
 	struct member_welcome welcome = { .highest = 0 };
 	struct member_hello *hello = malloc(MEMBER_HELLO_MAX);
-	int storage = -1;
+	int storage = -1, taken = -1;
 	ssize_t len = -1;
 
 	if (hello)
@@ -261,17 +300,25 @@ static void greet(struct member *member)
 	member->port.ram_fd = storage;
 	if (!hello)
 		refuse(welcome.refused, "the system has no memory left");
-	else if (take_hello(member, hello, len, storage, welcome.refused) == 0)
-		welcome.highest = cp_highest_address(member->port.cp);
+	else
+		taken = take_hello(member, hello, len, storage, welcome.refused);
 	free(hello);
-	if (!send_welcome(member, &welcome) || welcome.refused[0])
-		member_end(member);
+	/* Whoever has started the emulator has said before in which order. */
+	sys_look_for_orders(member->sys);
+	if (taken != 0) {
+		answer(member, &welcome);
+	} else if (must_wait(member)) {
+		member->waits = true;
+	} else {
+		admit(member);
+		member_admit_waiting(member->sys);
+	}
 }
 
 void member_said(struct member *member)
 {
 	/* After its hello a machine says nothing but its end. */
-	if (member->port.cp)
+	if (member->port.cp || member->waits)
 		member_end(member);
 	else
 		greet(member);

@@ -8,12 +8,15 @@
  *
  * or else "failed" and one sentence.  All machines stand still meanwhile, and their emulators save or
  * restore what is theirs: first they, then CP.
+ *
+ *     expect NAME…	have these machines log on in this order (expected.c): no answer
  */
 #define _GNU_SOURCE /* TEMP_FAILURE_RETRY */
 #include "system_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,10 @@
 int sys_take_orders(struct sys *sys, int fd)
 {
 	sys->orders = fd;
-	return sys_watch(sys, fd, SYS_ORDER, NULL);
+	if (sys_watch(sys, fd, SYS_ORDER, NULL) == 0)
+		return 0;
+	sys->orders = -1;
+	return -1;
 }
 
 static int fail(char why[WHY_MAX], const char *path, const char *what)
@@ -151,6 +157,11 @@ static void carry_out(struct sys *sys, const char *order)
 	const bool saves = strncmp(order, "save ", 5) == 0;
 	int rc = -1;
 
+	if (strncmp(order, "expect ", 7) == 0) {
+		sys_expect(sys, order + 7);
+		member_admit_waiting(sys);
+		return;
+	}
 	if (saves)
 		rc = save(sys, order + 5, why);
 	else if (strncmp(order, "load ", 5) == 0)
@@ -166,6 +177,7 @@ static void carry_out(struct sys *sys, const char *order)
 static void end_orders(struct sys *sys)
 {
 	epoll_ctl(sys->epoll, EPOLL_CTL_DEL, sys->orders, NULL);
+	sys->orders = -1;
 }
 
 void sys_ordered(struct sys *sys)
@@ -188,4 +200,12 @@ void sys_ordered(struct sys *sys)
 	}
 	if (sys->order_len == sizeof(sys->order) - 1)
 		end_orders(sys);
+}
+
+void sys_look_for_orders(struct sys *sys)
+{
+	struct pollfd fd = { .fd = sys->orders, .events = POLLIN };
+
+	if (poll(&fd, 1, 0) == 1)
+		sys_ordered(sys);
 }

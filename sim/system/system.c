@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* accept4 */
 #include "system_private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 		free(sys);
 		return NULL;
 	}
-	sys->listen_fd = sys->epoll = sys->timer = -1;
+	sys->listen_fd = sys->epoll = sys->timer = sys->orders = -1;
 	sys->tod = tod;
 	sys->starts = starts;
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
@@ -108,7 +107,7 @@ static struct member *make_room(struct sys *sys)
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++) {
 		struct member *member = &sys->member[i];
 
-		if (member->sock < 0 || member->page)
+		if (member->sock < 0 || member->page || member->waits)
 			continue;
 		strangers++;
 		if (!oldest || member->since < oldest->since)
@@ -132,8 +131,11 @@ static void accept_member(struct sys *sys)
 	if (fd < 0)
 		return;
 	member = make_room(sys);
-	/* There are fewer machines than slots for them. */
-	assert(member);
+	/* So many machines are logged on or wait for it, and there is room for no more of them. */
+	if (!member) {
+		close(fd);
+		return;
+	}
 	*member = (struct member){
 		.sys = sys, .since = ++sys->connections, .listed = member->listed,
 	};

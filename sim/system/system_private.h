@@ -39,6 +39,7 @@ struct member {
 	size_t shown_len;
 	uint8_t *image;		/**< what there is so far of one that it is to go on from, or NULL */
 	size_t image_len, image_size;	/**< so much of it, in so much room */
+	bool waits;		/**< with its hello, for those that are to log on before it */
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
 	bool noticed;		/**< it is to be told that there are some, … */
@@ -55,6 +56,8 @@ struct sys {
 	int orders;		/**< where these come from, … */
 	char order[SYS_ORDER_MAX];	/**< … and what there is of the next … */
 	size_t order_len;
+	unsigned int expected;	/**< machines that are to log on in this order */
+	char expects[CP_MAX_MACHINES][CP_NAME_LEN + 1];
 	unsigned int users;	/**< in the directory, logged on or not */
 	char user[CP_MAX_MACHINES][CP_NAME_LEN + 1];
 	uint64_t connections;
@@ -86,11 +89,25 @@ bool sys_tell(const struct sys *sys, const char *line);
 
 /* orders.c */
 void sys_ordered(struct sys *sys);
+/** The same if there is an order: one that was given before something else came. */
+void sys_look_for_orders(struct sys *sys);
+
+/* expected.c */
+/** These machines log on in this order: user IDs, with blanks between them. */
+void sys_expect(struct sys *sys, const char *users);
+/** Are others to log on before it? */
+bool sys_must_wait(const struct sys *sys, const char *userid);
+/** One that waits and need not, or NULL. */
+struct member *sys_next(struct sys *sys);
+/** This machine has logged on, or was refused. */
+void sys_has_come(struct sys *sys, const char *userid);
 
 /* member.c */
 void member_connect(struct member *member, int sock);
 /** It has said something: its hello, or what nobody asked for. */
 void member_said(struct member *member);
+/** Log those on that wait and need not. */
+void member_admit_waiting(struct sys *sys);
 /** The connection ends, and its machine logs off. */
 void member_end(struct member *member);
 
