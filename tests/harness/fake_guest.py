@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 LINUX = bytes(0x10008) + b"S390EP"
 """As much of a kernel image as tells that it is one of Linux for s390x."""
 SECONDS = 300
-"""For what takes milliseconds, or, in each worker's first guest, a compiler."""
+"""For what takes milliseconds, or, in the first guest of all workers, a compiler."""
 
 
 def ended(pid: int) -> bool:
@@ -67,18 +67,24 @@ class Fake:
         return False
 
 
+def _cache(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Path:
+    """That of all tests of the run, so that the agent is compiled once."""
+    folder = factory.getbasetemp()
+    return (folder.parent if hasattr(request.config, "workerinput") else folder) / "cache"
+
+
 @pytest.fixture
 def fake(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Fake]:
-    """A fake emulator and empty places; afterwards neither process nor directory is left.
-
-    The cache belongs to all tests of the worker, so that the agent is compiled once.
-    """
+    """A fake emulator and empty places; afterwards neither process nor directory is left."""
     run = Path(tempfile.mkdtemp(prefix="zvmlab-test-", dir="/tmp"))
     emulator = HERE / "fake_emulator.py"
     monkeypatch.setenv("ZVMLAB_RUN", str(run))
-    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv("ZVMLAB_CACHE", str(_cache(request, tmp_path_factory)))
     monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
     monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
     (tmp_path / "kernel").write_bytes(LINUX)

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+import sys
+from contextlib import suppress
 
 import pytest
 from fake_guest import Fake
+from preloaded import HARNESS, run_pytest
 
-HARNESS = Path(__file__).resolve().parents[2] / "harness"
+__all__ = ["HARNESS", "inner", "run", "run_here"]
 
 
 @pytest.fixture
@@ -24,4 +27,17 @@ def run(fake: Fake, pytester: pytest.Pytester, *options: str) -> pytest.RunResul
     """Run the tests that the pytester has, on a kernel called "kernel"."""
     kernel = ("--kernel", str(fake.folder / "kernel"))
     base = ("--basetemp", str(fake.folder / "inner"))
-    return pytester.runpytest_subprocess("-p", "zvmlab.pytest_plugin", *base, *kernel, *options)
+    return run_here(pytester, *base, *kernel, *options)
+
+
+def run_here(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    """Run the tests that the pytester has."""
+    arguments = ["-p", "zvmlab.pytest_plugin", *options]
+    print("running: pytest", *arguments)
+    done = run_pytest(pytester.path, arguments, os.environ)
+    sys.stdout.write(done.out)
+    sys.stderr.write(done.err)
+    code: int | pytest.ExitCode = done.code
+    with suppress(ValueError):
+        code = pytest.ExitCode(done.code)
+    return pytest.RunResult(code, done.out.splitlines(), done.err.splitlines(), done.seconds)

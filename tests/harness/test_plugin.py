@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fake_guest import Fake, fake
-from inner_pytest import inner
+from inner_pytest import inner, run_here
 from inner_pytest import run as _run
 
 __all__ = ["fake", "inner"]  # fixtures: importing them is using them
@@ -444,12 +444,12 @@ def test_workers_share_nothing(inner: Fake, pytester: pytest.Pytester) -> None:
         """
         import pytest
 
-        @pytest.mark.parametrize("number", range(6))
+        @pytest.mark.parametrize("number", range(4))
         def test_parallel(paused_guest, number):
             assert paused_guest.cp(f"Q {number}").response == f"OK Q {number}\\n"
         """
     )
-    _run(inner, pytester, "-n", "3", "--dist", "loadgroup").assert_outcomes(passed=6)
+    _run(inner, pytester, "-n", "2", "--dist", "loadgroup").assert_outcomes(passed=4)
 
 
 def test_tests_of_a_warm_guest_stay_together(inner: Fake, pytester: pytest.Pytester) -> None:
@@ -502,20 +502,8 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
         """
     )
     for options, plain in (((), "480.0"), (("--timeout", "10"), "40.0")):
-        result = pytester.runpytest_subprocess(
-            *(
-                "-p",
-                "zvmlab.pytest_plugin",
-                "--collect-only",
-                "--kernel",
-                "debug",
-                "--kernel",
-                "coverage",
-                "--kernel",
-                "trixie",
-            ),
-            *options,
-        )
+        kernels = ("--kernel", "debug", "--kernel", "coverage", "--kernel", "trixie")
+        result = run_here(pytester, "--collect-only", *kernels, *options)
         assert set(re.findall("^LIMIT (.*)", result.stdout.str(), re.MULTILINE)) == {
             f"test_plain[debug] ({plain},) None",
             f"test_plain[coverage] ({plain},) None",

@@ -273,12 +273,12 @@ def test_costs_are_measured_where_the_work_is_done(
             end = time.process_time() + seconds
             while time.process_time() < end: pass
         @pytest.fixture
-        def slow(): spin(0.6)
-        def test_itself(): spin(0.7)
+        def slow(): spin(0.55)
+        def test_itself(): spin(0.6)
         def test_set_up(slow): pass
-        def test_program(): subprocess.run([sys.executable, "-c", {spin.format(0.8)!r}])
-        def test_asleep(): time.sleep(1)
-        @pytest.mark.parametrize("seconds", [3, 0.2, 0.2, 0.2])
+        def test_program(): subprocess.run([sys.executable, "-c", {spin.format(0.55)!r}])
+        def test_asleep(): time.sleep(0.6)
+        @pytest.mark.parametrize("seconds", [0.8, 0.2, 0.2, 0.2])
         def test_cases(seconds): spin(seconds)
         """
     )
@@ -291,8 +291,8 @@ def test_costs_are_measured_where_the_work_is_done(
     assert found["test_many.py"] == {"test_many": 0.3}, "it did not run"
     costly = dict(found["test_costly.py"])
     assert costly.keys() == {"test_itself", "test_set_up", "test_program", "test_cases"}
-    assert 0.7 <= costly["test_itself"] < 1.2 and 0.6 <= costly["test_set_up"] < 1.1
-    assert 0.8 <= costly["test_program"] < 1.6
+    assert 0.6 <= costly["test_itself"] < 1.1 and 0.55 <= costly["test_set_up"] < 1.05
+    assert 0.55 <= costly["test_program"] < 1.6
     assert 0.2 <= costly["test_cases"] < 0.6, "the lower median"
 
 
