@@ -173,15 +173,18 @@ json_t *ctl_query_counters(struct ctl_call *call)
 {
 	const struct mallinfo2 heap = mallinfo2();
 	unsigned int clients = 0, peers = 0;
+	enum iucv_function last;
+	const uint64_t strays = iucv_stray_calls(call->cp, &last);
 
 	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
 		clients += call->ctl->client[slot] != NULL;
 	for (unsigned int i = 0; iucv_user_at(call->cp, i); i++)
 		peers += !iucv_user_is_own(iucv_user_at(call->cp, i));
-	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:s*}", "clients", (int)clients, "peers",
+	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:s*, s:s*}", "clients", (int)clients, "peers",
 			 (int)peers - 1, "requests", ctl_json_u64(call->ctl->requests), "events",
 			 ctl_json_u64(call->ctl->events), "heap",
 			 ctl_json_u64(heap.uordblks + heap.hblkhd), "heap-free",
-			 ctl_json_u64(heap.fordblks), "trace-ended",
+			 ctl_json_u64(heap.fordblks), "stray-calls", ctl_json_u64(strays),
+			 "last-stray", strays ? iucv_function_name(last) : NULL, "trace-ended",
 			 call->ctl->trace_ended[0] ? call->ctl->trace_ended : NULL);
 }

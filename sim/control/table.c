@@ -74,6 +74,8 @@ MEMBERS(counters_returns) = {
 	INT("events", 0, U63, "Events so far."),
 	INT("heap", 0, U63, "Bytes that malloc() has given to the whole emulator."),
 	INT("heap-free", 0, U63, "Bytes that were freed and that malloc() keeps."),
+	INT("stray-calls", 0, U63, "IUCV calls of the guest so far for a path that it has not got."),
+	STRING("last-stray", OPT, 0, 32, "The function of the last one."),
 	STRING("trace-ended", OPT, 0, 96, "Why the trace has ended, if it has."), END,
 };
 

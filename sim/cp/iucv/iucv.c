@@ -197,18 +197,32 @@ static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
 	return fault_check(cp, functions[function].point, &call);
 }
 
+static void note_stray(struct iucv_machine *machine, enum iucv_function function)
+{
+	machine->strays++;
+	machine->last_stray = function;
+}
+
+uint64_t iucv_stray_calls(const struct cp *cp, enum iucv_function *last)
+{
+	*last = cp->iucv->last_stray;
+	return cp->iucv->strays;
+}
+
 static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_function function,
 					struct iucv_parm *parm)
 {
-	const struct iucv_machine *machine = cp->iucv;
+	struct iucv_machine *machine = cp->iucv;
+	const bool named = names_path(function, parm);
 	struct iucv_caller by = { cp->system->iucv, machine->user, cpu, IUCV_MAX_MSGLIM };
-	struct iucv_path *path = names_path(function, parm) ?
-					 iucv_path_find(machine->user, parm->path) : NULL;
+	struct iucv_path *path = named ? iucv_path_find(machine->user, parm->path) : NULL;
 	struct fault_action action = fault_for(cp, function, parm, path);
 	enum need need = functions[function].need;
 	struct iucv_result result;
 
 	assert(cpu >= 0 && (unsigned int)cpu < cp->config.cpus);
+	if (named && !path)
+		note_stray(machine, function);
 	if (action.kind != FAULT_NONE && fault_instead(&by, path, &action, &result))
 		return result;
 	if ((need == NEED_BUFFER && !machine->declared) ||

@@ -205,6 +205,9 @@ struct iucv_machine {
 	struct iucv_cpu cpu[CP_MAX_CPUS];
 	uint64_t declared;		/* bit n: CPU n has a buffer */
 	uint64_t enabled[IUCV_TYPES];	/* bit n: CPU n may take the type */
+	/* Calls that named no path of the guest's; a count of what was, no part of the state. */
+	uint64_t strays;
+	enum iucv_function last_stray;
 };
 
 struct iucv {

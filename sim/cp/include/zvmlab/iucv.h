@@ -270,6 +270,11 @@ uint32_t iucv_path_count(const struct iucv_user *user);
 uint32_t iucv_max_paths(const struct iucv_user *user);
 /** The interruption buffer that CPU @cpu of the guest has declared.  Return: false if it has none. */
 bool iucv_declared(const struct cp *cp, unsigned int cpu, uint64_t *addr);
+/**
+ * Calls of the guest so far that named a path which it has not got; *@last is the last one's function.
+ * No part of the state: a guest that is put back goes on counting.
+ */
+uint64_t iucv_stray_calls(const struct cp *cp, enum iucv_function *last);
 /** Events waiting for @user. */
 uint32_t iucv_events_waiting(const struct iucv_user *user);
 

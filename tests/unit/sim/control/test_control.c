@@ -674,6 +674,8 @@ TEST(counters)
 	ck_assert_int_eq(json_integer_value(json_object_get(value, "peers")), 1);
 	ck_assert_int_eq(json_integer_value(json_object_get(value, "requests")), 2);
 	ck_assert_int_eq(json_integer_value(json_object_get(value, "events")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(value, "stray-calls")), 0);
+	ck_assert_ptr_null(json_object_get(value, "last-stray"));
 	ck_assert_ptr_null(json_object_get(value, "trace-ended"));
 	json_decref(counted_);
 	close(second);

@@ -61,6 +61,30 @@ TEST(path_ids)
 	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0);
 }
 
+/* What a kernel asks about a path that is not its own is counted, whatever CP says to it. */
+TEST(calls_for_no_path_are_counted)
+{
+	enum iucv_function function;
+
+	open_path(&a, 0, 0, 0);
+	ck_cc(send(0, 0, DATA, 4, 4), 0);
+	ck_assert_uint_eq(iucv_stray_calls(fx.cp, &function), 0);
+	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+	/* The path is there until its own side severs. */
+	ck_rc(send(0, 0, DATA, 4, 4), IUCV_INVALID_PATH);
+	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
+	ck_assert_uint_eq(iucv_stray_calls(fx.cp, &function), 0);
+	ck_rc(on_path(IUCV_SEVER, 0, 0), IUCV_INVALID_PATH);
+	ck_assert_uint_eq(iucv_stray_calls(fx.cp, &function), 1);
+	ck_assert_uint_eq(function, IUCV_SEVER);
+	ck_rc(send(7, 0, DATA, 4, 4), IUCV_INVALID_PATH);
+	ck_assert_uint_eq(iucv_stray_calls(fx.cp, &function), 2);
+	ck_assert_uint_eq(function, IUCV_SEND);
+	/* All paths: none is named. */
+	ck_cc(on_path(IUCV_SEVER, 0, IPALL), 0);
+	ck_assert_uint_eq(iucv_stray_calls(fx.cp, &function), 2);
+}
+
 TEST(sever_takes_events_along)
 {
 	uint16_t path = open_path(&a, IPRMDATA, IPRMDATA, 0);
