@@ -121,6 +121,7 @@ enum arg_kind {
 	ARG_BOTH = 4,		/**< pointer to bytes of the request, which go back in full */
 	ARG_BAD = 5,		/**< pointer to memory that is not as it should be */
 	ARG_IOVEC = 6,		/**< pointer to an array of struct iovec */
+	ARG_MESSAGE = 7,	/**< pointer to a struct msghdr */
 };
 
 enum bad_kind {

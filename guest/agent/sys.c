@@ -26,8 +26,20 @@ struct buffer {
 	uint32_t len;
 	enum back back;
 	bool canary;
+	bool apart;		/* the call's return value does not count what is here */
 	void *map;		/* to be unmapped, with its length */
 	size_t map_len;
+};
+
+/* struct user_msghdr of include/linux/socket.h; a library's may be another one. */
+struct message {
+	void *name;
+	int32_t name_len;
+	struct iovec *iov;
+	size_t iov_len;
+	void *control;
+	size_t control_len;
+	uint32_t flags;
 };
 
 struct call {
@@ -37,6 +49,8 @@ struct call {
 	struct buffer buffer[OP_BUFFERS_MAX];
 	struct iovec iovec[OP_BUFFERS_MAX];
 	bool has_iovec;
+	struct message message;
+	bool has_message;
 	uint8_t *room, *room_end;	/* in the reply */
 };
 
@@ -228,7 +242,8 @@ static long arg_iovec(struct rd *in, struct call *call)
 	return (long)call->iovec;
 }
 
-static long argument(struct rd *in, const struct results *earlier, struct call *call)
+/* What may be within a struct msghdr. */
+static long arg_plain(struct rd *in, const struct results *earlier, struct call *call)
 {
 	uint8_t kind = in->at < in->end ? *in->at : 0xff;
 	uint32_t len;
@@ -239,6 +254,46 @@ static long argument(struct rd *in, const struct results *earlier, struct call *
 	if (kind == ARG_IOVEC)
 		return arg_iovec(in, call);
 	return arg_pointer(in, call, kind, &len);
+}
+
+/* A name, or control messages. */
+static void *arg_apart(struct rd *in, const struct results *earlier, struct call *call)
+{
+	unsigned int index = call->buffers;
+	long at = arg_plain(in, earlier, call);
+
+	if (call->buffers > index)
+		call->buffer[index].apart = true;
+	return (void *)at;
+}
+
+/* Each pointer has a length of its own: it need not be that of what is there. */
+static long arg_message(struct rd *in, const struct results *earlier, struct call *call)
+{
+	struct message *m = &call->message;
+
+	if (call->has_message) {
+		in->bad = true;
+		return 0;
+	}
+	call->has_message = true;
+	m->name = arg_apart(in, earlier, call);
+	m->name_len = (int32_t)rd_u32(in);
+	m->iov = (struct iovec *)arg_plain(in, earlier, call);
+	m->iov_len = rd_u32(in);
+	m->control = arg_apart(in, earlier, call);
+	m->control_len = rd_u32(in);
+	m->flags = rd_u32(in);
+	return (long)m;
+}
+
+static long argument(struct rd *in, const struct results *earlier, struct call *call)
+{
+	if (in->at < in->end && *in->at == ARG_MESSAGE) {
+		rd_u8(in);
+		return arg_message(in, earlier, call);
+	}
+	return arg_plain(in, earlier, call);
 }
 
 static long execute(const struct call *call)
@@ -278,7 +333,8 @@ static void give_back(struct call *call, int64_t ret, int error, struct wr *out)
 			continue;
 		if (b->back == BACK_RETURNED && returned < len)
 			len = (uint32_t)returned;
-		returned -= returned < len ? returned : len;
+		if (!b->apart)
+			returned -= returned < len ? returned : len;
 		memmove(at + 4, b->at, len);
 		put_be32(at, len);
 		at += 4 + len;

@@ -18,7 +18,7 @@ import pytest
 
 from zvmlab.agent import wire as agent_wire
 from zvmlab.agent.agent import Agent
-from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
+from zvmlab.agent.calls import Bad, Both, Iovec, Message, Out, encode_call
 from zvmlab.agent.wire import (
     VERSION,
     AgentError,
@@ -165,6 +165,31 @@ def test_vectors(agent: Agent, tmp_path: Path) -> None:
     assert (result.ret, result.buffers) == (3, [b"one"])
     result = agent.call(Call.READV, fd, Iovec([Out(1)]), 5000)
     assert result.errno == errno.EINVAL
+
+
+def test_messages(agent: Agent) -> None:
+    """Name, parts and control messages of sendmsg and recvmsg, each with a length of its own."""
+    here = socket.inet_aton("127.0.0.1")
+    nobody = struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", 0, here)
+    taker, giver = (
+        agent.call(Call.SOCKET, socket.AF_INET, socket.SOCK_DGRAM, 0).check() for _ in range(2)
+    )
+    agent.call(Call.BIND, taker, nobody, len(nobody)).check()
+    found = agent.call(Call.GETSOCKNAME, taker, Out(16, whole=True), Both(struct.pack("=i", 16)))
+    name = found.buffers[0]
+    sent = Message(Iovec([b"one", b"two"]), 2, name=name, name_size=16)
+    assert agent.call(Call.SENDMSG, giver, sent, 0).ret == 6
+    room = Message(Iovec([Out(2), Out(9)]), 2, name=Both(bytes(16)), name_size=16)
+    result = agent.call(Call.RECVMSG, taker, room, 0)
+    assert result.ret == 6
+    assert room.received(result.buffers) == b"onetwo"
+    assert result.buffers[0][4:8] == here
+    cut = sent._replace(parts_count=1, control=b"short", control_size=5)
+    assert agent.call(Call.SENDMSG, giver, cut, 0).ret == 3
+    lies = sent._replace(control=Bad(BadKind.UNMAPPED, 100), control_size=100)
+    assert agent.call(Call.SENDMSG, giver, lies, 0).errno == errno.EFAULT
+    for fd in (taker, giver):
+        agent.close(fd).check()
 
 
 def test_whole_buffer_shows_what_the_call_left_alone(agent: Agent) -> None:
@@ -337,6 +362,8 @@ def test_requests_that_are_too_large(agent: Agent) -> None:
         Writer().u32(1000).u32(0).u16(1).payload() + struct.pack(">BHBBH8x", 1, 2, 1, 1, 0),
         Writer().u32(1000).u32(0).u16(1).payload()
         + encode_call(Call.READV, [0, Iovec([Out(1)] * 65), 65]),
+        Writer().u32(1000).u32(0).u16(1).payload()
+        + encode_call(Call.SENDMSG, [0, *[Message(Iovec([b""]), 1)] * 2]),
         Writer().u32(1000).u32(0).u16(1).payload()
         + encode_call(Call.READ, [0, Bad(BadKind.PARTIAL, 10, 11), 10]),
         Writer().u32(1000).u32(0).u16(1).payload() + struct.pack(">BH", 2, 65),

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zvmlab.agent.agent import Agent
-from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
+from zvmlab.agent.calls import Bad, Both, Iovec, Message, Out, encode_call
 from zvmlab.agent.wire import (
     VERSION,
     COUNTED,
@@ -93,7 +93,17 @@ BUFFERS = st.one_of(
         st.one_of(st.integers(0, 9000), st.integers(0, 0xFFFFFFFF)),
     ),
 )
-ARGUMENTS = st.one_of(NUMBERS, BUFFERS, st.builds(Iovec, st.lists(BUFFERS, max_size=70)))
+VECTORS = st.builds(Iovec, st.lists(BUFFERS, max_size=70))
+MESSAGES = st.builds(
+    Message,
+    VECTORS,
+    st.integers(0, 100),
+    name=BUFFERS,
+    name_size=st.integers(0, 0xFFFFFFFF),
+    control=BUFFERS,
+    control_size=st.integers(0, 0xFFFFFFFF),
+)
+ARGUMENTS = st.one_of(NUMBERS, BUFFERS, VECTORS, MESSAGES)
 
 
 @FEW

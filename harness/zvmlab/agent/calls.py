@@ -87,8 +87,29 @@ class Iovec(NamedTuple):
     parts: Sequence[bytes | Out | Both | Bad]
 
 
+class Message(NamedTuple):
+    """A pointer to a struct msghdr, for sendmsg and recvmsg.
+
+    Each pointer of it has a length of its own, which need not be that of what is there.
+    """
+
+    parts: Iovec
+    parts_count: int
+    """As the structure says."""
+    name: bytes | Out | Both | Bad | int = 0
+    name_size: int = 0
+    control: bytes | Out | Both | Bad | int = 0
+    control_size: int = 0
+    flags: int = 0
+
+    def received(self, buffers: Sequence[bytes]) -> bytes:
+        """Of the buffers that have come back, what is in the parts."""
+        first = len(list(_buffers(self.name)))
+        return b"".join(buffers[first : first + len(list(_buffers(self.parts)))])
+
+
 Number = int | Ref
-Argument = Number | bytes | Out | Both | Bad | Iovec
+Argument = Number | bytes | Out | Both | Bad | Iovec | Message
 Target = int | Bad
 """Where a read goes: so many bytes, or memory that is not as it should be."""
 
@@ -182,10 +203,23 @@ def _put_argument(out: Writer, arg: Argument) -> None:
         out.u8(Arg.BOTH).blob(arg.data)
     elif isinstance(arg, Bad):
         out.u8(Arg.BAD).u8(arg.kind).u32(arg.size).u32(arg.valid)
+    elif isinstance(arg, Message):
+        out.u8(Arg.MESSAGE)
+        for part, size in _of_message(arg):
+            _put_argument(out, part)
+            out.u32(size)
+        out.u32(arg.flags)
     else:
         out.u8(Arg.IOVEC).u16(len(arg.parts))
         for part in arg.parts:
             _put_argument(out, part)
+
+
+def _of_message(arg: Message) -> Iterator[tuple[Argument, int]]:
+    """Its pointers, each with its length, in the structure's order."""
+    yield arg.name, arg.name_size
+    yield arg.parts, arg.parts_count
+    yield arg.control, arg.control_size
 
 
 def _buffers(arg: Argument) -> Iterator[Out]:
@@ -193,6 +227,9 @@ def _buffers(arg: Argument) -> Iterator[Out]:
     if isinstance(arg, Iovec):
         for part in arg.parts:
             yield from _buffers(part)
+    elif isinstance(arg, Message):
+        for inner, _ in _of_message(arg):
+            yield from _buffers(inner)
     elif isinstance(arg, Out):
         yield arg
     elif isinstance(arg, Both):

@@ -126,6 +126,7 @@ class Arg(enum.IntEnum):
     BOTH = 4
     BAD = 5
     IOVEC = 6
+    MESSAGE = 7
 
 
 class BadKind(enum.IntEnum):
