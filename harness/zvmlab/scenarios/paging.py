@@ -12,17 +12,16 @@ import struct
 from zvmlab.agent.agent import Pending, Worker
 from zvmlab.agent.calls import BatchResult, Both
 from zvmlab.agent.wire import Call
-from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.errors import Timeout
 from zvmlab.base.limit import Limit
 from zvmlab.guest.config import QEMU
 from zvmlab.monitor.steps import READ, await_sleep, task_state, thread_of
 from zvmlab.scenarios.context import Context, error_name, scenario
+from zvmlab.scenarios.stacks import stack_page
 
 _NOBODY = "NOBODY"
 _CPUS = 2
 _ONLINE = "/sys/devices/system/cpu/cpu1/online"
-_PAGE = 4096
-_FRAME = (1 << 55) - 1
 _SECONDS = 10.0
 """How long something is waited for that a fault may have prevented."""
 _SURE_SECONDS = 60.0
@@ -46,16 +45,7 @@ class _Sleeper:
 
     def page(self) -> int:
         """The absolute address of the page of its stack that it touches next."""
-        word = self._agent.read_word(f"{self._folder}/syscall", -2)
-        try:
-            stack = int(word, 16)
-        except ValueError as error:
-            raise ZvmlabError(f"the guest has no stack at {word!r}") from error
-        fd = self._agent.open("/proc/self/pagemap").check()
-        found = self._agent.pread(fd, 8, stack // _PAGE * 8)
-        found.check()
-        self._agent.close(fd).check()
-        return (int.from_bytes(found.data, "big") & _FRAME) * _PAGE
+        return stack_page(self._agent, self._folder)
 
     def go_on(self) -> Pending[BatchResult]:
         """Its read returns; the answer to this may have to wait until it has touched the page."""

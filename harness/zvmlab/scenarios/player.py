@@ -16,13 +16,14 @@ step.
 from __future__ import annotations
 
 import errno
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from zvmlab.agent.agent import Batch, Pending, Worker
-from zvmlab.agent.calls import BatchResult, CallResult, Ref
+from zvmlab.agent.calls import BatchResult, CallResult, Message, Ref
 from zvmlab.agent.results import Settled
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import module_path
@@ -33,7 +34,17 @@ from zvmlab.cp.control import ControlError, decode
 from zvmlab.guest.console import Crash
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.hold import Hold
-from zvmlab.scenarios.steps import THREADS, Json, argument, names_in, request_value, thread_of
+from zvmlab.monitor.steps import thread_of as thread_folder
+from zvmlab.scenarios.stacks import deepest_page
+from zvmlab.scenarios.steps import (
+    THREADS,
+    Json,
+    argument,
+    names_in,
+    nth_of,
+    request_value,
+    thread_of,
+)
 
 _T = TypeVar("_T")
 CALL_SECONDS = 0.1
@@ -56,9 +67,10 @@ _WOKEN_SECONDS = 0.004
 _LOOK_SECONDS = 0.01
 _SHOWN = 60
 _HELD_CPU = 1
+_ALL_PAGES = (1 << 32) - 1
 _ENDER = "ender"
 _MAKE_FILES = ("openat", "socket", "accept4", "dup", "dup3")
-_MAY_SLEEP = ("connect", "accept4", "recvfrom", "read")
+_MAY_SLEEP = ("connect", "accept4", "recvfrom", "recvmsg", "read")
 _RMDATA = 0x80
 # Of /proc/sys/kernel/tainted: the kernel has had an oops.
 _DIED = 1 << 7
@@ -94,6 +106,10 @@ class Played:
     data: bytes = b""
     answer: dict[str, Any] | None = None
     """Of a request; its *error* says why it was refused."""
+    path: int = 0
+    """Of a peer's call: the path that it was about."""
+    overrun: bool = False
+    """The kernel has stored behind the end of a buffer."""
     complete: bool = False
     """Of reads: they ended with one of no bytes, which closes a data set."""
     slept: bool = False
@@ -112,8 +128,10 @@ class Played:
         wrong = [
             f"{name} {found[name]}" for name, value in expected.items() if found[name] != value
         ]
-        if text.encode() not in self.data:
+        if self.answer is None and text.encode() not in self.data:
             wrong.append(f"{self.data[:_SHOWN]!r}")
+        if self.answer is not None and text not in json.dumps(answer, sort_keys=True):
+            wrong.append(json.dumps(answer, sort_keys=True))
         if "expect" in self.step and self.slept:
             wrong = ["it sleeps"]
         if "expect" in self.step and "error" in answer:
@@ -137,9 +155,16 @@ class Player:
     """Plays steps in a guest; *limit* is how long a call may sleep.
 
     *since*: the number of the first line that the kernel logs from now on, if it is known.
+    *stacks*: pages of the threads' stacks, as an earlier player of the same guest has found them.
     """
 
-    def __init__(self, guest: Guest, limit: float = CALL_SECONDS, since: int | None = None) -> None:
+    def __init__(
+        self,
+        guest: Guest,
+        limit: float = CALL_SECONDS,
+        since: int | None = None,
+        stacks: MutableMapping[str, int] | None = None,
+    ) -> None:
         self.guest = guest
         self.played: list[Played] = []
         self._limit = limit
@@ -152,6 +177,8 @@ class Player:
         self._files: set[int] = set()
         self._holds: list[Hold] = []
         self._since = since
+        self._stacks: MutableMapping[str, int] = {} if stacks is None else stacks
+        self._paged = False
 
     @property
     def stuck(self) -> list[Played]:
@@ -169,9 +196,13 @@ class Player:
         return self.played[first:]
 
     def start_threads(self) -> None:
-        """Those that no step has needed yet: a guest that is marked now has all of them later."""
-        for thread in self._threads.values():
+        """Those that no step has needed yet: a guest that is marked now has all of them later.
+
+        Where their stacks are is known then, too.
+        """
+        for name, thread in self._threads.items():
             thread.worker.call(Call.GETPID)
+            self._stacks[name] = self._stack_of(thread.worker)
 
     def wait(self) -> None:
         """Until each call has returned, or its limit has come."""
@@ -285,13 +316,58 @@ class Player:
         if thread.pending is not None:
             played.ret = int(self._answer(thread.worker.start_interrupt()).sent)
 
+    def _stack_of(self, worker: Worker) -> int:
+        """The page of its stack that a thread touches when it executes a request."""
+        return deepest_page(self.guest.agent, thread_folder(worker))
+
+    def _do_out(self, played: Played) -> None:
+        self._start_batches()
+        name = thread_of(played.step)
+        thread = self._threads[name]
+        if name not in self._stacks and thread.pending is None:
+            self._stacks[name] = self._stack_of(thread.worker)
+        if name not in self._stacks:
+            played.answer = {"error": "that thread's stack is not known"}
+            return
+        self._execute(played, "page-out", {"address": self._stacks[name]})
+
+    def _do_in(self, played: Played) -> None:
+        self._start_batches()
+        self._page_in(played)
+
+    def _page_in(self, played: Played) -> None:
+        """All pages that are out; also those that a held CPU waits for."""
+        self._execute(played, "page-in", {"address": 0, "pages": _ALL_PAGES})
+        self._paged = False
+
     def _do_request(self, played: Played) -> None:
         self._start_batches()
         step = played.step
         arguments = request_value("", step["arguments"])
         assert isinstance(arguments, dict), "it has been checked"
+        nth = nth_of("", step)
+        if nth is not None:
+            state = "pending" if arguments.get("function") == "accept" else "open"
+            arguments["path"] = self._path(str(arguments.get("peer")), state, nth)
+        played.path = int(arguments.get("path") or 0)
+        self._execute(played, step["execute"], arguments)
+
+    def _path(self, peer: str, state: str, nth: int) -> int:
+        """One of a peer's paths, if it has any, in that state if one is.
+
+        The newest ones have the highest numbers, mostly.
+        """
         try:
-            played.answer = self.guest.control.execute(step["execute"], **arguments) or {}
+            found = self.guest.control.execute("query-paths", user=peer)["paths"]
+        except ControlError:
+            return nth
+        found = [path for path in found if path["state"] == state] or found
+        return int(found[-1 - nth % len(found)]["path"]) if found else nth
+
+    def _execute(self, played: Played, command: str, arguments: dict[str, Any]) -> None:
+        self._paged |= command.startswith("page-")
+        try:
+            played.answer = self.guest.control.execute(command, **arguments) or {}
         except ControlError as error:
             played.answer = {"error": error.desc}
 
@@ -313,8 +389,11 @@ class Player:
         self._release()
 
     def _release(self) -> None:
+        """Nothing of CP's keeps a call from going on."""
         while self._holds:
             self._holds.pop().release()
+        if self._paged:
+            self._page_in(Played(-1, {"do": "in"}))
 
     # Threads and their batches.
 
@@ -424,9 +503,12 @@ class Player:
     def _note(self, played: Played, result: CallResult) -> None:
         if played.step["do"] == "load" and played.error:
             return  # the module's file is not there
+        step = played.step
         played.ret, played.error, played.data = result.ret, result.errno, result.data
         played.slept = result.errno == errno.EINTR
-        step = played.step
+        played.overrun = result.overrun
+        if step["do"] == "call" and step["call"] == "recvmsg":
+            played.data = _of_message(step, result)
         if step["do"] == "reads":
             played.data = result.buffers[0] if result.buffers else b""
             played.complete = bool(result.reads) and result.reads[-1].ret == 0
@@ -473,6 +555,12 @@ class Player:
         self.guest.check()
 
 
+def _of_message(step: Json, result: CallResult) -> bytes:
+    """What a message brought, without its name and its control messages."""
+    found = argument("", step["args"][1]) if len(step["args"]) > 1 else None
+    return found.received(result.buffers) if isinstance(found, Message) else result.data
+
+
 def _module_name(played: Played) -> str:
     return str(played.step["module"]).replace("-", "_")
 
@@ -497,7 +585,7 @@ def sent_by_peers(played: Sequence[Played]) -> dict[tuple[str, int], bytes]:
         assert isinstance(arguments, dict)
         if arguments.get("function") != "send" or answer.get("cc") != 0 or answer.get("pgm"):
             continue
-        key = str(arguments["peer"]), int(arguments.get("path", 0))
+        key = str(arguments["peer"]), one.path
         found[key] = found.get(key, b"") + _sent(arguments)
     return found
 

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from zvmlab.agent.calls import Argument, Bad, Both, Iovec, Out
+from zvmlab.agent.calls import Argument, Bad, Both, Iovec, Message, Out
 from zvmlab.agent.wire import BadKind, Call
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
@@ -41,7 +41,7 @@ _REQUESTS = re.compile(
     r"cp-command|peer-(create|destroy|call|command)|fault-(arm|disarm)"
     r"|monitor-(deliver|raw|repeat|tick|manual|event|sever|quiesce)"
     r"|recording-(record|sever|quiesce)|watchdog-expire|page-(out|in|release|thrash)|segment-write"
-    r"|query-(monitor|appldata|recording|pages|segments|users)"
+    r"|query-(monitor|appldata|recording|pages|segments|users|watchdog)"
 )
 # At these points nearly all calls are the agent's, whose connection the harness needs.
 _SHARED_POINTS = re.compile(r"iucv\..*|interrupt|peer\..*")
@@ -59,9 +59,13 @@ _MEMBERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "request": (("execute", "arguments"), ("expect",)),
     "hold": (("function",), ("nth", "where", "thread")),
     "release": ((), ()),
+    "out": (("thread",), ()),
+    "in": ((), ()),
 }
 _EXPECTED = {"ret", "errno", "cc", "rc", "hex", "contains", "complete"}
-_BUFFERS = ("hex", "text", "data", "address", "names", "out", "both", "bad", "vector")
+_BUFFERS = ("hex", "text", "data", "address", "names", "out", "both", "bad", "vector", "message")
+_MESSAGE = {"parts", "parts_count", "name", "name_size", "control", "control_size", "flags"}
+_NTH_MAX = 64
 
 
 def _fail(what: str, why: str) -> UsageError:
@@ -161,14 +165,50 @@ def _buffer(what: str, value: dict[str, Any]) -> Argument:
     if kind == "bad":
         return _bad(what, inner)
     if kind == "vector":
-        if not isinstance(inner, list) or not 1 <= len(inner) <= 64:
-            raise _fail(what, "a vector has 1 to 64 parts")
-        parts = [_buffer(what, part) for part in inner if isinstance(part, dict)]
-        plain = [part for part in parts if isinstance(part, (bytes, Out, Both, Bad))]
-        if len(plain) != len(inner):
-            raise _fail(what, "a part of a vector is no buffer")
-        return Iovec(plain)
+        return _vector(what, inner)
+    if kind == "message":
+        return _message(what, inner)
     return bytes_of(what, value)
+
+
+def _vector(what: str, value: object) -> Iovec:
+    if not isinstance(value, list) or not 1 <= len(value) <= 64:
+        raise _fail(what, "a vector has 1 to 64 parts")
+    return Iovec([_plain(what, part) for part in value])
+
+
+def _plain(what: str, value: object) -> bytes | Out | Both | Bad:
+    found = _buffer(what, value) if isinstance(value, dict) else None
+    if not isinstance(found, (bytes, Out, Both, Bad)):
+        raise _fail(what, f"{short(value)} is no buffer of its own")
+    return found
+
+
+def _message(what: str, value: object) -> Message:
+    """A struct msghdr: the lengths are those of what is there, unless the step says others."""
+    if not isinstance(value, dict) or "parts" not in value or set(value) - _MESSAGE:
+        raise _fail(what, f"a message has parts, and may have {', '.join(sorted(_MESSAGE))}")
+    parts = _vector(what, value["parts"])
+    found: dict[str, Any] = {
+        "parts_count": len(parts.parts),
+        "name_size": 0,
+        "control_size": 0,
+        "flags": 0,
+    }
+    for key in ("name", "control"):
+        if key in value:
+            found[key] = _plain(what, value[key])
+            found[f"{key}_size"] = _size(found[key])
+    for key in ("parts_count", "name_size", "control_size", "flags"):
+        if key in value:
+            found[key] = _number(what, value[key], 0, (1 << 32) - 1)
+    return Message(parts, **found)
+
+
+def _size(buffer: bytes | Out | Both | Bad) -> int:
+    if isinstance(buffer, bytes):
+        return len(buffer)
+    return len(buffer.data) if isinstance(buffer, Both) else buffer.size
 
 
 def request_value(what: str, value: object) -> object:
@@ -200,10 +240,21 @@ def _check_call(what: str, step: Json) -> None:
         _text(what, step["as"], NAME, "name of a result")
 
 
+def nth_of(what: str, step: Json) -> int | None:
+    """Which of a peer's paths a request is about, if it says {"nth": N} for its path."""
+    path = step["arguments"].get("path")
+    if not isinstance(path, dict):
+        return None
+    if step["execute"] != "peer-call" or set(path) != {"nth"}:
+        raise _fail(what, f"{short(path)} is no path of a request")
+    return _number(what, path["nth"], 0, _NTH_MAX)
+
+
 def _check_request(what: str, step: Json) -> None:
     name = _text(what, step["execute"], _REQUESTS, "request of a step")
     if not isinstance(step["arguments"], dict):
         raise _fail(what, f"{short(step['arguments'])} are no arguments")
+    nth_of(what, step)
     request_value(what, step["arguments"])
     point = step["arguments"].get("point")
     if name == "fault-arm" and isinstance(point, str) and _SHARED_POINTS.fullmatch(point):
@@ -290,7 +341,14 @@ def thread_of(step: Json) -> str:
 
 def names_in(step: Json) -> Iterator[str]:
     """The names of results that a step gives or uses."""
-    values = [step.get("as"), step.get("fd"), *step.get("args", ())]
+    if "as" in step:
+        yield str(step["as"])
+    yield from names_used(step)
+
+
+def names_used(step: Json) -> Iterator[str]:
+    """The names of results that a step uses."""
+    values = [step.get("fd"), *step.get("args", ())]
     yield from (value for value in values if isinstance(value, str))
 
 
