@@ -22,6 +22,11 @@ from zvmlab.cp.control import Control
 # What of a path belongs to what is said over it, not to what it is.
 _TALK = ("sent", "received")
 _PATHS = 4096
+_FUNCTIONS = (
+    *("send", "receive", "reply", "reject", "purge", "accept", "quiesce", "resume", "sever"),
+)
+# Of a rule that only counts.
+_NEVER = (1 << 32) - 1
 
 State = dict[str, dict[str, Any]]
 
@@ -88,10 +93,52 @@ class Bystanders:
         self._named = tuple(named)
         self._userid = ""
         self._before: State = {}
+        self._now: State = {}
+        self._rules: dict[int, str] = {}
 
     def _is_named(self, what: str) -> bool:
         words = what.split()
         return any(name in words for name in self._named)
+
+    def count_calls(self) -> None:
+        """From now on a call of the guest's about one of their paths is a change, too.
+
+        By fault rules that never fire, and that go when all rules are disarmed.
+        """
+        partners = {
+            str(path["partner"])
+            for name, path in tables(self._control).items()
+            if name.startswith("path ") and path["partner"] != AGENT and not self._is_named(name)
+        }
+        for partner in sorted(partners):
+            for function in _FUNCTIONS:
+                rule = self._control.execute(
+                    "fault-arm",
+                    point=f"iucv.{function}",
+                    kind="cc",
+                    value=0,
+                    name=partner,
+                    when="nth",
+                    n=_NEVER,
+                )["rule"]
+                self._rules[rule] = f"path of {partner}"
+
+    def _calls(self) -> list[str]:
+        """What the guest has called although no step is about it."""
+        if not self._rules:
+            return []
+        rules = self._control.execute("query-faults")["rules"]
+        return [
+            f"{self._rules[rule['rule']]} was left alone and is called: {rule['point']},"
+            f" {rule['matched']} times"
+            for rule in rules
+            if rule["rule"] in self._rules and rule["matched"]
+        ]
+
+    @property
+    def new(self) -> State:
+        """What was there at the last check, and not at the start."""
+        return {name: state for name, state in self._now.items() if name not in self._before}
 
     def begin(self) -> None:
         """What is there now is to stay."""
@@ -100,12 +147,13 @@ class Bystanders:
 
     def check(self) -> None:
         """Raise Changed with both states of what is not as it was."""
-        now = tables(self._control, self._userid)
+        now = self._now = tables(self._control, self._userid)
         changed = [
             f"{what} was {_text(state)} and is {_text(now.get(what))}"
             for what, state in self._before.items()
             if state != now.get(what) and not self._is_named(what)
         ]
+        changed += self._calls()
         if changed:
             raise Changed("not named by any step, but changed: " + "; ".join(changed))
 
