@@ -16,6 +16,8 @@ from zvmlab.scenarios.steps import THREADS, check_step
 
 _HALVED = 1 << 16
 """Numbers above that are addresses rather than sizes."""
+_OF_A_THREAD = ("signal", "out")
+"""Steps that are about a thread, not of one."""
 MOST = 500
 """So many candidates are run at most."""
 
@@ -62,12 +64,23 @@ class _Minimiser:
         """Leave the thread out of each step, and make its numbers smaller; has that helped?"""
         before = self.case
         for at in range(len(self.case.steps)):
-            step = dict(self.case.steps[at])
-            if step["do"] != "signal" and step.pop("thread", THREADS[0]) != THREADS[0]:
-                self._put(at, step)
+            self._without_thread(at)
             for where in list(_numbers(self.case.steps[at], ())):
                 self._smaller(at, where)
         return self.case != before
+
+    def _without_thread(self, at: int) -> None:
+        """The first thread does it, which a step need not say."""
+        step = dict(self.case.steps[at])
+        thread = step.pop("thread", None)
+        if thread is None or step["do"] in _OF_A_THREAD:
+            return
+        if thread == THREADS[0]:
+            steps = list(self.case.steps)
+            steps[at] = step
+            self.case = self.case.with_steps(steps)
+        else:
+            self._put(at, step)
 
     def _smaller(self, at: int, where: tuple[Any, ...]) -> None:
         """One number: none, one, or half of it and again half of that."""
