@@ -74,6 +74,11 @@ def add_commands(commands: Any) -> None:
     add("--cases", type=int, default=0, metavar="N", help="no more cases than this")
     add("--jobs", type=int, default=_JOBS, metavar="N",
         help=f"number of guests at the same time (default: {_JOBS})")  # fmt: skip
+    add(
+        "--schedules",
+        action="store_true",
+        help="count the guest's instructions: two CPUs or more take turns by a seed of each case",
+    )
     seed_option(parser, "cases")
     add(
         "--corpus",
@@ -214,6 +219,7 @@ def _run(arguments: argparse.Namespace) -> int:
         arguments.jobs,
         arguments.shard,
         arguments.cases,
+        arguments.schedules,
     )
     print(f"seed {seed}", flush=True)
     plan.begin()

@@ -76,6 +76,8 @@ class Plan:
     shard: Shard = Shard()
     cases: int = 0
     """0: as many as there is time for."""
+    schedules: bool = False
+    """Each case has a seed of when the next CPU has its turn."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
@@ -188,7 +190,7 @@ class _Loop:
                 return None
             number, self._number = self._number, self._number + plan.shard.count
             corpus = list(self.done.corpus)
-        return make(plan.target, corpus, f"{plan.seed} {number}")
+        return make(plan.target, corpus, f"{plan.seed} {number}", plan.schedules)
 
     def take(self, job: int, runner: Runs, case: Case, ran: Ran) -> None:
         """What became of a case."""

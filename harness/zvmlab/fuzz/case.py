@@ -21,7 +21,7 @@ from zvmlab.scenarios.steps import check_steps
 
 VERSION = 1
 MAX_BYTES = 4 << 20
-_MAX_SCHEDULE = (1 << 32) - 1
+MAX_SCHEDULE = (1 << 32) - 1
 _MEMBERS = ("version", "target", "machine", "mark", "steps")
 _MACHINE = ("cpus", "schedule")
 _DIGITS = 16
@@ -80,7 +80,7 @@ def from_json(what: str, data: object) -> Case:
     if not isinstance(machine, dict) or set(machine) != set(_MACHINE):
         raise UsageError(f"{what} is damaged: a machine has {' and '.join(_MACHINE)}")
     cpus = _number(what, "number of CPUs", machine["cpus"], 1, MAX_CPUS[QEMU])
-    schedule = _number(what, "schedule", machine["schedule"], 0, _MAX_SCHEDULE)
+    schedule = _number(what, "schedule", machine["schedule"], 0, MAX_SCHEDULE)
     if not isinstance(data["target"], str):
         raise UsageError(f"{what} is damaged: {short(data['target'])} is no target")
     steps = check_steps(what, data["steps"], cpus)

@@ -28,6 +28,7 @@ _FUNCTIONS = 3
 """So many innermost functions tell findings apart."""
 _DIGITS = 10
 BYSTANDER, DATA, SILENT, LOST = "bystander", "data", "silent", "lost"
+STRAY, LEFT, ERRNO, OVERRUN, CONTRACT = "stray", "left", "errno", "overrun", "contract"
 _SYMPTOMS = {HANGS: HANGS, LOG: LOG, UNUSABLE: UNUSABLE, DATA: PASSED_OFF}
 _STAMP = re.compile(r"^.*?\[ *\d+\.\d+\](?:\[[^\]]*\])? *")
 _ENTRY = {"target", "kind", "where", "text", "defect", "driver"}

@@ -23,7 +23,7 @@ from zvmlab.base.plain import shortened
 from zvmlab.base.toml_file import parse
 from zvmlab.base.tree import TREE
 from zvmlab.guest.names import MAX_CPUS, QEMU
-from zvmlab.scenarios.steps import check_steps
+from zvmlab.scenarios.steps import check_steps, names_used
 
 FOLDER = Path("tests/fuzz/kernel")
 KNOWN = "known"
@@ -34,6 +34,8 @@ _KEYS = {
     "modules": list,
     "segments": list,
     "named": list,
+    "stay": list,
+    "gives_back": bool,
     "cp": dict,
     "cpus": int,
     "mark": list,
@@ -44,6 +46,9 @@ _KEYS = {
 _NEEDED = ("text", "cover", "phrase")
 _PHRASE = {"weight", "once", "steps"}
 _DEPTH = 20
+_KNOWN_NAME = 0.9
+"""So often a name that nobody gives becomes one that an earlier step gives."""
+_LOOKS = 50
 _PHRASES = (1, 8)
 """So many phrases a new case has."""
 STEPS_MAX = 40
@@ -76,6 +81,10 @@ class Target:
     """What works after a case; each step says what it expects."""
     named: tuple[str, ...] = ()
     """Partners, segments and products that the steps are about (zvmlab.guest.bystanders)."""
+    stay: tuple[str, ...] = ()
+    """Partners whose paths may still be there when all files are closed."""
+    gives_back: bool = False
+    """A path that its partner has severed is given back at once, not when a file is closed."""
     modules: tuple[str, ...] = ()
     segments: tuple[str, ...] = ()
     cp: Mapping[str, str] | None = None
@@ -114,7 +123,7 @@ def load(file: Path) -> Target:
     for key, value in found.items():
         if key not in _KEYS:
             raise UsageError(f"{file} has an unknown '{key}'{did_you_mean(key, list(_KEYS))}")
-        if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
+        if not isinstance(value, _KEYS[key]) or isinstance(value, bool) != (_KEYS[key] is bool):
             raise UsageError(f"{file}: '{key}' is no {_KEYS[key].__name__}")
     return _target(file, found)
 
@@ -123,7 +132,7 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
     cpus = found.get("cpus", 1)
     if not 1 <= cpus <= MAX_CPUS[QEMU]:
         raise UsageError(f"{file}: a guest has 1 to {MAX_CPUS[QEMU]} CPUs, not {cpus}")
-    for key in ("cover", "modules", "segments", "named"):
+    for key in ("cover", "modules", "segments", "named", "stay"):
         if not all(isinstance(word, str) for word in found.get(key, [])):
             raise UsageError(f"{file}: '{key}' has something that is no text")
     target = Target(
@@ -135,6 +144,8 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
         mark=check_steps(f"{file}, mark", found.get("mark", []), cpus),
         usable=check_steps(f"{file}, usable", found.get("usable", []), cpus),
         named=tuple(found.get("named", ())),
+        stay=tuple(found.get("stay", ())),
+        gives_back=found.get("gives_back", False),
         modules=tuple(found.get("modules", ())),
         segments=tuple(found.get("segments", ())),
         cp=found.get("cp"),
@@ -225,5 +236,71 @@ def fresh(target: Target, rng: random.Random) -> Steps:
     """The steps of a new case."""
     steps: Steps = []
     for _ in range(rng.randint(*_PHRASES)):
-        steps += any_phrase(target, rng)
+        steps += more(target, steps, rng)
     return steps[:STEPS_MAX]
+
+
+def more(target: Target, before: Steps, rng: random.Random) -> Steps:
+    """A phrase that follows such steps; mostly behind one that gives the names that it needs."""
+    steps = any_phrase(target, rng)
+    given = {_kind(step["as"]) for step in before if "as" in step}
+    for kind in sorted(_needs(steps) - given):
+        if rng.random() < _KNOWN_NAME:
+            steps = _given(target, kind, rng) + steps
+    return following(before, steps, rng)
+
+
+def _needs(steps: Steps) -> set[str]:
+    """The kinds of names that they use before they give one."""
+    own: set[str] = set()
+    needed: set[str] = set()
+    for step in steps:
+        needed |= {_kind(name) for name in names_used(step)} - own
+        if "as" in step:
+            own.add(_kind(step["as"]))
+    return needed
+
+
+def _given(target: Target, kind: str, rng: random.Random) -> Steps:
+    """A phrase that gives a name of a kind, and needs none; none if it is not found soon."""
+    for _ in range(_LOOKS):
+        steps = any_phrase(target, rng)
+        if kind in {_kind(step["as"]) for step in steps if "as" in step} and not _needs(steps):
+            return steps
+    return []
+
+
+def following(before: Steps, steps: Steps, rng: random.Random) -> Steps:
+    """The steps, with names that those before them have given in place of some that nobody gives.
+
+    Names are of a kind: the same letters before their number.
+    """
+    given: dict[str, list[str]] = {}
+    for step in before:
+        if "as" in step:
+            given.setdefault(_kind(step["as"]), []).append(step["as"])
+    instead: dict[str, str] = {}
+    for step in steps:
+        for name in names_used(step):
+            known = given.get(_kind(name), [])
+            if name in known or not known or name in instead:
+                continue
+            instead[name] = rng.choice(known) if rng.random() < _KNOWN_NAME else name
+        if "as" in step:
+            given.setdefault(_kind(step["as"]), []).append(step["as"])
+    return [_renamed(step, instead) for step in steps]
+
+
+def _kind(name: str) -> str:
+    return name.rstrip("0123456789")
+
+
+def _renamed(step: dict[str, Any], instead: Mapping[str, str]) -> dict[str, Any]:
+    made = dict(step)
+    if isinstance(made.get("fd"), str):
+        made["fd"] = instead.get(made["fd"], made["fd"])
+    if "args" in made:
+        made["args"] = [
+            instead.get(arg, arg) if isinstance(arg, str) else arg for arg in made["args"]
+        ]
+    return made

@@ -14,16 +14,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from zvmlab.base.errors import UsageError
-from zvmlab.fuzz.case import Case
-from zvmlab.fuzz.grammar import STEPS_MAX, Steps, Target, any_phrase, fresh
+from zvmlab.fuzz.case import MAX_SCHEDULE, Case
+from zvmlab.fuzz.grammar import STEPS_MAX, Steps, Target, following, fresh, more
 from zvmlab.scenarios.steps import NAME, THREADS, check_step
 
 _FRESH = 0.2
 """So often a case is new although there is a corpus."""
+_SAME_SCHEDULE = 0.5
+"""So often a changed case keeps the schedule of what it was."""
 _CHANGES = (1, 4)
 _FIXED = (
     *("do", "call", "execute", "function", "thread", "peer", "cpu", "module", "params"),
-    *("where", "path", "text", "hex", "kind", "point"),
+    *("where", "text", "hex", "kind", "point"),
 )
 """What a change of one value leaves as it is: members of steps and requests."""
 _NUMBERS = (0, 1, 2, 7, 8, 9, 255, 256, 4095, 4096, 65535, 65536, (1 << 31) - 1, 1 << 31)
@@ -32,25 +34,37 @@ Change = Callable[[Target, Steps, Sequence[Case], random.Random], None]
 """It changes the steps in their place, if it can."""
 
 
-def make(target: Target, corpus: Sequence[Case], seed: str) -> Case:
-    """A case; *corpus* are those of the same target that have reached something."""
+def make(target: Target, corpus: Sequence[Case], seed: str, schedules: bool = False) -> Case:
+    """A case; *corpus* are those of the same target that have reached something.
+
+    *schedules*: a seed of its own decides when the next CPU has its turn.
+    """
     rng = random.Random(seed)
-    schedule = 0
+    schedule = rng.randint(1, MAX_SCHEDULE) if schedules else 0
+    cpus = max(2, target.cpus) if schedules else target.cpus
     if not corpus or rng.random() < _FRESH:
         steps = fresh(target, rng)
     else:
-        chosen = rng.choice(corpus)
-        schedule = chosen.schedule
+        chosen = _chosen(corpus, rng)
+        if schedules and chosen.schedule and rng.random() < _SAME_SCHEDULE:
+            schedule = chosen.schedule
         steps = copy.deepcopy([dict(step) for step in chosen.steps])
         for _ in range(rng.randint(*_CHANGES)):
             rng.choice(_ALL)(target, steps, corpus, rng)
         steps = steps[:STEPS_MAX] or fresh(target, rng)
-    return Case(target.name, tuple(steps), tuple(target.mark), target.cpus, schedule)
+    return Case(target.name, tuple(steps), tuple(target.mark), cpus, schedule)
+
+
+def _chosen(corpus: Sequence[Case], rng: random.Random) -> Case:
+    """Half of the time one of those that came last: what they have reached is the least known."""
+    if rng.random() < 0.5:
+        return rng.choice(corpus[-max(1, len(corpus) // 4) :])
+    return rng.choice(corpus)
 
 
 def _insert(target: Target, steps: Steps, _corpus: Sequence[Case], rng: random.Random) -> None:
     at = rng.randint(0, len(steps))
-    steps[at:at] = any_phrase(target, rng)
+    steps[at:at] = more(target, steps[:at], rng)
 
 
 def _delete(_target: Target, steps: Steps, _corpus: Sequence[Case], rng: random.Random) -> None:
@@ -69,7 +83,8 @@ def _splice(_target: Target, steps: Steps, corpus: Sequence[Case], rng: random.R
     other = [dict(step) for step in rng.choice(corpus).steps]
     if other:
         at = rng.randint(0, len(steps))
-        steps[at:] = copy.deepcopy(other[rng.randrange(len(other)) :])
+        rest = copy.deepcopy(other[rng.randrange(len(other)) :])
+        steps[at:] = following(steps[:at], rest, rng)
 
 
 def _swap(_target: Target, steps: Steps, _corpus: Sequence[Case], rng: random.Random) -> None:
@@ -111,7 +126,12 @@ def _value(target: Target, steps: Steps, _corpus: Sequence[Case], rng: random.Ra
         return
     at = rng.randrange(len(steps))
     step = copy.deepcopy(steps[at])
-    places = list(_places(step))
+    # Names of a request are CP's.
+    places = [
+        (container, key)
+        for container, key in _places(step)
+        if step["do"] != "request" or isinstance(container[key], int)
+    ]
     if not places:
         return
     container, key = rng.choice(places)

@@ -19,14 +19,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from zvmlab.agent.agent import USER as AGENT
 from zvmlab.agent.results import LogLine
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
+from zvmlab.base.tree import TREE
+from zvmlab.builder.kernel import has_checks
 from zvmlab.cp.afiucv import AfIucvClosed
 from zvmlab.fuzz.case import Case
-from zvmlab.fuzz.finding import BYSTANDER, DATA, LOST, SILENT, Finding, of_report
+from zvmlab.fuzz.finding import BYSTANDER, DATA, LEFT, LOST, SILENT, STRAY, Finding, of_report
 from zvmlab.fuzz.grammar import Steps, Target
+from zvmlab.fuzz.judges import judge_calls, judge_end, judge_sockets
 from zvmlab.guest.bystanders import Bystanders, Changed
 from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts, GuestConfig
 from zvmlab.guest.console import CRASHES, DISABLED_WAIT, KASAN_CP, classify
@@ -43,10 +47,14 @@ _CONSOLE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.02
 _ACCESS = re.compile(r"zvmlab-cp: KASAN: (.+)")
 _PEEK = 2
-_RECEIVE = ("recvfrom", "read")
+_RECEIVE = ("recvfrom", "recvmsg", "read")
 # With these, what arrives is not what was sent, and that is CP's doing.
 _CHANGING = ("corrupt", "duplicate", "reorder")
+# With these, CP says what is not so.
+_LYING = (*_CHANGING, "drop")
 _TEXT_MAX = 64 * 1024
+# A kernel without checks of its own: the allocator looks after what kmalloc() has given.
+_ALLOCATOR = "slub_debug=FZP,kmalloc-*,dma-kmalloc-*"
 
 
 @dataclass
@@ -76,8 +84,9 @@ class Runner:
         self.config = GuestConfig(
             kernel=kernel,
             driver=driver,
-            modules=target.modules,
+            modules=tuple(str(TREE / one) if "/" in one else one for one in target.modules),
             cp=target.cp or {},
+            command_line="" if has_checks(kernel) else _ALLOCATOR,
             trace=False,
             crashes=(),
         )
@@ -92,6 +101,9 @@ class Runner:
         self._cover: Cover | None = None
         self._bystanders: Bystanders | None = None
         self._since = 0
+        self._strays = 0
+        self._stacks: dict[str, int] = {}
+        self._boot: list[Finding] = []
         self._killed = False
         self.booted = 0
         """Guests so far."""
@@ -115,7 +127,7 @@ class Runner:
 
     def run(self, case: Case) -> Ran:
         """Run it from its mark."""
-        wanted = (case.cpus, case.schedule, case.mark)
+        wanted = (case.cpus, case.schedule > 0, case.mark)
         if self._guest is None or self._for != wanted:
             self._begin(case)
             self._for = wanted
@@ -130,8 +142,12 @@ class Runner:
             guest = self.guest
             guest.put_back()
         self._forget_events()
+        if case.schedule:
+            turns = {"path": "/objects/cp", "property": "turns", "value": case.schedule}
+            guest.qmp.execute("qom-set", turns)
+        ran.findings, self._boot = self._boot, []
         console, log = self._sizes()
-        player = Player(guest, since=self._since)
+        player = Player(guest, since=self._since, stacks=self._stacks)
         try:
             with self._capture(case) as capture:
                 self._play(player, case, ran, capture)
@@ -151,6 +167,7 @@ class Runner:
             self.close()
             return ran
         self._judge_accesses(log, ran)
+        self._judge_strays(case, ran)
         if self._cover is not None:
             ran.reached = self._cover.addresses()
         ran.played = player.played
@@ -172,6 +189,13 @@ class Runner:
         ran.findings += judge_data(case, player.played)
         if capture is not None:
             ran.findings += judge_sets(case, player.played, capture.so_far())
+        for found in (
+            judge_calls(case, player.played),
+            judge_sockets(player.played),
+            judge_end(case, player.played),
+        ):
+            ran.findings += found
+        self._judge_severed(case, player, ran)
         self._judge_usable(case, player, ran)
         if self._judge_log(player, ran) or ran.findings:
             return
@@ -180,12 +204,49 @@ class Runner:
             self._bystanders.check()
         except Changed as error:
             ran.findings += _of_bystander(case, str(error))
+        if not ran.findings and not any(faults_of(case.steps)):
+            ran.findings += self._left(self._bystanders.new)
+
+    def _left(self, new: Mapping[str, Mapping[str, object]]) -> list[Finding]:
+        """Paths of what has been closed."""
+        for name, path in new.items():
+            partner = str(path.get("partner"))
+            if name.startswith("path ") and partner not in (AGENT, *self.target.stay):
+                text = f"all files are closed, and {name} is left: {path}"
+                return [Finding(LEFT, f"a path with {partner}, {path.get('state')}", text)]
+        return []
+
+    def _judge_severed(self, case: Case, player: Player, ran: Ran) -> None:
+        """A path that its partner has severed does not stay, although its socket does."""
+        if not self.target.gives_back or ran.findings or any(faults_of(case.steps)):
+            return
+        if not any(_severs(one) for one in player.played):
+            return
+        player.settled()
+        control = self.guest.control
+        user = control.execute("query-cp")["userid"]
+        for path in control.execute("query-paths", user=user)["paths"]:
+            if path["state"] == "severed":
+                text = f"path {path['path']} with {path['partner']} is severed, and not given back"
+                ran.findings.append(Finding(LEFT, f"a severed path with {path['partner']}", text))
+                return
+
+    def _judge_strays(self, case: Case, ran: Ran) -> None:
+        """Has the kernel asked CP about a path that is not there?"""
+        if self._guest is None or not self._guest.emulator.alive:
+            return
+        found = self.guest.control.execute("query-counters")
+        before, self._strays = self._strays, found["stray-calls"]
+        if found["stray-calls"] == before or any(map(_lies, faults_of(case.steps))):
+            return
+        text = f"CP was called {found['stray-calls'] - before} times about a path that is not there"
+        ran.findings.append(Finding(STRAY, str(found["last-stray"]), text))
 
     def _judge_usable(self, case: Case, player: Player, ran: Ran) -> None:
         """All of the case has an end, and the target works afterwards: one request, if it can be."""
         if any(faults_of(case.steps)):
             player.end()
-            player.guest.control.execute("fault-disarm")
+            self._disarm(player)
         played = player.end(() if player.stuck else self._usable(case))
         stuck = [one for one in player.stuck if one not in played]
         if stuck:
@@ -193,6 +254,14 @@ class Runner:
             return
         ran.findings += _of_unusable(self.target.usable, played)
         del player.played[len(player.played) - len(played) :]
+
+    def _disarm(self, player: Player) -> None:
+        """The rules of the case, not those that count for bystanders."""
+        answers = [one.answer or {} for one in player.played]
+        rules = [answer["rule"] for answer in answers if "rule" in answer]
+        if rules:
+            disarms = [("fault-disarm", {"rule": rule}) for rule in dict.fromkeys(rules)]
+            self.guest.control.execute_all(*disarms)
 
     def _usable(self, case: Case) -> Steps:
         """What must work; a module that no step unloads is there since the mark."""
@@ -256,16 +325,20 @@ class Runner:
             guest.boot()
             self._artifacts = guest.artifacts
             guest.qmp.execute("set-action", {"panic": "pause", "shutdown": "pause"})
-            player = Player(guest)
+            self._stacks = {}
+            player = Player(guest, stacks=self._stacks)
             player.play(case.mark)
             player.wait()
             _check_mark(player.played)
             player.start_threads()
+            self._boot = _of_boot(guest)
+            self._bystanders = Bystanders(guest.control, self.target.named)
+            self._bystanders.count_calls()
             guest.mark(same=True)
             guest.put_back()
             self._since = guest.agent.log_position()
-            self._bystanders = Bystanders(guest.control, self.target.named)
             self._bystanders.begin()
+            self._strays = guest.control.execute("query-counters")["stray-calls"]
             self._cover = guest.cover(*self.target.cover, mode=self._mode)
         except BaseException:
             self.close()
@@ -330,6 +403,27 @@ def of_text(text: str) -> Finding | None:
             return of_report(kind, harmless(line), harmless(text[at:]))
         at += len(line) + 1
     return None
+
+
+def _of_boot(guest: Guest) -> list[Finding]:
+    """What the kernel has said until the mark."""
+    found = of_log(guest.agent.looker(_CONSOLE_SECONDS).settle(0.0, 0).lines)
+    return [] if found is None else [found]
+
+
+def _severs(one: Played) -> bool:
+    """Has a partner severed a path?"""
+    step = one.step
+    if step["do"] != "request" or step["execute"] != "peer-call":
+        return False
+    answer = one.answer or {}
+    return step["arguments"].get("function") == "sever" and answer.get("cc") == 0
+
+
+def _lies(fault: Mapping[str, object]) -> bool:
+    """Does it say that something was done which was not?"""
+    success = fault.get("kind") in ("cc", "rc") and not fault.get("value")
+    return success or fault.get("kind") in _LYING
 
 
 def _of_stuck(stuck: Sequence[Played]) -> list[Finding]:
@@ -412,7 +506,8 @@ def _takes_apart(step: Mapping[str, object]) -> bool:
 def _peeks(step: Mapping[str, object]) -> bool:
     args = step["args"]
     assert isinstance(args, list)
-    return len(args) > 3 and isinstance(args[3], int) and bool(args[3] & _PEEK)
+    at = 2 if step["call"] == "recvmsg" else 3
+    return len(args) > at and isinstance(args[at], int) and bool(args[at] & _PEEK)
 
 
 def _received(played: Sequence[Played]) -> Iterator[tuple[Played, str, bytes]]:
