@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,16 @@ from iucv_socket import Socket
 
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import UsageError
+from zvmlab.cp import disk
 from zvmlab.guest import checkpoint
+from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.system import System
 
 USERS = ("ALICE", "BOB", "CAROL")
 SIZE = 16_000
 CLOCK_SECONDS = 60.0
+DISK = "IUCV ALLOW;IUCV ANY;IUCV *MSG;MDISK 0200 FB-512 V-DISK 100"
 
 
 def talk(sender: Guest, receiver: Guest) -> None:
@@ -44,11 +49,22 @@ def user_of(guest: Guest) -> str:
     return next(line.split()[2] for line in lines if line.startswith("VM00 Name:"))
 
 
+@pytest.fixture
+def fresh(zvmlab_kernel: str, zvmlab_dir: Path) -> Iterator[System]:
+    """Three members, each from the checkpoint of a guest alone and not from a saved system."""
+    with System(logs=zvmlab_dir) as system:
+        for userid in USERS:
+            system.guest(userid, GuestConfig(kernel=zvmlab_kernel))
+        system.boot()
+        yield system
+        for guest in system.guests.values():
+            guest.settle()
+
+
 @pytest.mark.requirement("S17")
-@pytest.mark.zvmlab_system(ALICE={}, BOB={}, CAROL={})
-def test_own_names(system: System) -> None:
+def test_own_names(fresh: System) -> None:
     """Whoever asks gets the member's own user ID; bytes go round; time and random numbers are new."""
-    guests = [system.guests[name] for name in USERS]
+    guests = [fresh.guests[name] for name in USERS]
     assert all(guest.restored for guest in guests)
     assert len({checkpoint.key(guest.config.base(), guest.artifacts) for guest in guests}) == 1
     for guest, name in zip(guests, USERS, strict=True):
@@ -63,9 +79,9 @@ def test_own_names(system: System) -> None:
 
 
 @pytest.mark.requirement("S17")
-def test_again(system: System) -> None:
+def test_again(fresh: System) -> None:
     """A member goes back to its beginning: its connections end; so does one that logs on once more."""
-    alice, bob = system.guests["ALICE"], system.guests["BOB"]
+    alice, bob = fresh.guests["ALICE"], fresh.guests["BOB"]
     talk(alice, bob)
     server = Socket.make(bob.agent.worker("sockets"), name="SERVER")
     server.listen(1)
@@ -86,7 +102,7 @@ def test_again(system: System) -> None:
     assert missing.value.errno == errno.ENOENT
     talk(bob, alice)
     alice.stop()
-    again = system.guest("ALICE", alice.config)
+    again = fresh.guest("ALICE", alice.config)
     again.boot()
     assert again.restored and user_of(again) == "ALICE"
     talk(again, bob)
@@ -96,12 +112,35 @@ def _exists(_into: Path) -> None:
     raise AssertionError("the checkpoint is there, for a guest has been restored from it")
 
 
-@pytest.mark.requirement("S17")
-@pytest.mark.zvmlab_system(ALICE={"cp": {"directory": "MDISK 0200 FB-512 V-DISK 100"}}, BOB={})
-def test_disks_start_cold(system: System) -> None:
-    """Contents of a virtual disk are the system's: its owner boots from the first instruction."""
-    assert not system.guests["ALICE"].restored
-    assert system.guests["BOB"].restored
+@contextlib.contextmanager
+def with_disk(kernel: str, logs: Path, saved: bool) -> Iterator[System]:
+    """ALICE has a virtual disk."""
+    with System(logs=logs) as system:
+        for userid, cp in {"ALICE": {"directory": DISK}, "BOB": {}}.items():
+            system.guest(userid, GuestConfig(kernel=kernel, cp=cp))
+        if saved:
+            system.boot_saved()
+        else:
+            system.boot()
+        yield system
+
+
+@pytest.mark.requirement("S17", "S18")
+def test_disks(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+    """Contents of a virtual disk are the system's: its owner boots, or goes on with the whole system."""
+    with with_disk(zvmlab_kernel, zvmlab_dir / "alone", saved=False) as system:
+        assert not system.guests["ALICE"].restored
+        assert system.guests["BOB"].restored
+    with with_disk(zvmlab_kernel, zvmlab_dir / "made", saved=True) as system:
+        alice = system.guests["ALICE"]
+        before = disk.read(alice.control, 0x200, 0, 8)
+        disk.write(alice.control, 0x200, 0, b"x" * len(before))
+        system.put_back()
+        assert disk.read(alice.control, 0x200, 0, 8) == before
+    with with_disk(zvmlab_kernel, zvmlab_dir / "found", saved=True) as system:
+        assert all(guest.restored for guest in system.guests.values())
+        assert disk.read(system.guests["ALICE"].control, 0x200, 0, 8) == before
+        talk(*system.guests.values())
 
 
 @pytest.mark.requirement("S18")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ import pytest
 
 from zvmlab.base.errors import EmulatorError
 from zvmlab.guest import saving
-from zvmlab.guest.backends import _QemuMachine
+from zvmlab.guest.backends import _QemuMachine, save_together
 from zvmlab.guest.qmp import Qmp, QmpError
 
 BUSY = "zvmlab-cp: the machine cannot be saved now: an interruption of a device is pending"
@@ -34,6 +35,10 @@ class _Qmp:
             raise QmpError(command, self.klass, self.reasons.pop(0))
         return 2_500_000_000 if command == "qom-get" else None
 
+    def begin(self, command: str, arguments: dict[str, Any], _: float) -> Callable[[], Any]:
+        self.told.append(("begin", arguments["value"]))
+        return lambda: self.execute(command, arguments)
+
     def order(self, command: str, arguments: dict[str, Any]) -> None:
         self.told.append(("order", command, arguments))
 
@@ -45,8 +50,10 @@ def _machine(qmp: _Qmp) -> _QemuMachine:
     return _QemuMachine(cast(Qmp, qmp))
 
 
-def _set(name: str, file: Path) -> object:
-    return "qom-set", {"path": "/objects/cp", "property": name, "value": str(file)}
+def _set(name: str, file: Path) -> list[object]:
+    """It is begun, and then waited for."""
+    value = {"path": "/objects/cp", "property": name, "value": str(file)}
+    return [("begin", str(file)), ("qom-set", value)]
 
 
 def test_a_machine_is_saved_while_it_is_held(tmp_path: Path) -> None:
@@ -54,14 +61,14 @@ def test_a_machine_is_saved_while_it_is_held(tmp_path: Path) -> None:
     machine = _machine(qmp)
     machine.go_on()
     machine.save(tmp_path / "machine")
-    assert qmp.told == ["cont", "stop", _set("save", tmp_path / "machine")]
+    assert qmp.told == ["cont", "stop", *_set("save", tmp_path / "machine")]
     assert machine.held
 
 
 def test_a_busy_machine_goes_on_before_it_is_tried_again(tmp_path: Path) -> None:
     qmp = _Qmp(BUSY, BUSY)
     _machine(qmp).save(tmp_path / "machine")
-    once = ["stop", _set("save", tmp_path / "machine")]
+    once = ["stop", *_set("save", tmp_path / "machine")]
     assert qmp.told == [*once, "cont", *once, "cont", *once]
 
 
@@ -77,7 +84,7 @@ def test_what_cannot_be_saved_is_told_at_once(tmp_path: Path) -> None:
     qmp = _Qmp(BUSY, BUSY, klass="GenericError")
     with pytest.raises(EmulatorError, match="cannot save the guest: the machine cannot be saved n"):
         _machine(qmp).save(tmp_path / "machine")
-    assert qmp.told == ["stop", _set("save", tmp_path / "machine")]
+    assert qmp.told == ["stop", *_set("save", tmp_path / "machine")]
 
 
 def test_a_restored_machine_is_held(tmp_path: Path) -> None:
@@ -86,7 +93,10 @@ def test_a_restored_machine_is_held(tmp_path: Path) -> None:
     machine.restore(tmp_path / "machine")
     assert machine.held
     # A panic of before is no crash of the machine that goes on.
-    wanted = [_set("restore", tmp_path / "machine"), ("forget", "GUEST_PANICKED", "STOP", "RESUME")]
+    wanted = [
+        *_set("restore", tmp_path / "machine"),
+        ("forget", "GUEST_PANICKED", "STOP", "RESUME"),
+    ]
     assert qmp.told == wanted
 
 
@@ -106,3 +116,22 @@ def test_time_passes_in_nanoseconds() -> None:
     where = {"path": "/objects/cp", "property": "pass"}
     value = {"value": 1_250_000_000}
     assert qmp.told == [("order", "qom-set", where | value), ("qom-get", where)]
+
+
+def test_machines_of_a_system_are_saved_at_once(tmp_path: Path) -> None:
+    """All of them write at the same time; if one is busy, all go on and are tried again."""
+    told: list[object] = []
+    first, second = _Qmp(BUSY), _Qmp()
+    first.told = second.told = told
+    files = [tmp_path / "first", tmp_path / "second"]
+    save_together({files[0]: _machine(first), files[1]: _machine(second)})
+    begun, done = zip(*(_set("save", file) for file in files))
+    once = ["stop", "stop", *begun, *done]
+    assert told == [*once, "cont", "cont", *once]
+
+
+def test_what_is_wrong_with_one_machine_of_a_system_ends_that(tmp_path: Path) -> None:
+    """Another moment would not help."""
+    busy, full = _Qmp(BUSY), _Qmp("zvmlab-cp: the disk is full", klass="GenericError")
+    with pytest.raises(EmulatorError, match="^QEMU cannot save the guest: the disk is full"):
+        save_together({tmp_path / "busy": _machine(busy), tmp_path / "full": _machine(full)})

@@ -141,7 +141,6 @@ class _Up:
     def __init__(self, system: System, prepared: dict[str, Prepared], file: SystemFile) -> None:
         self._system = system
         self._prepared = prepared
-        self._file = file
         self._autolog = file.autolog
         self._users: dict[str, _User] = {}
         self._news: queue.SimpleQueue[tuple[str, str] | None] = queue.SimpleQueue()
@@ -165,36 +164,25 @@ class _Up:
 
     def _start(self, show: _Show) -> None:
         """All but those who wait log on, in their order, then all boot; whoever cannot ends all."""
-        from zvmlab.base.cache import in_use
         from zvmlab.guest import checkpoint
 
-        first = {name: made for name, made in self._prepared.items() if name not in self._autolog}
-        key = checkpoint.system_key(first, self._autolog, self._file.segments, self._file.options)
-        with in_use(f"{checkpoint.KIND}-{key}"):
-            found = checkpoint.find_system(key)
-            for userid in first:
+        for userid in self._prepared:
+            if userid not in self._autolog:
                 user = self._user(userid)
                 show.line(userid, user.state)
-                if found is None:
-                    self._begin_alone(user)
-            if found is not None:
-                self._system.restore(found)
+        system = self._system
+        key = system.key("modules are loaded")
+        with checkpoint.system_in_use(key):
+            found = checkpoint.find_system(key)
+            if found is None:
+                system.start_guests()
+            else:
+                system.restore(found)
             self._await_all(show, restored=found is not None)
-            if found is None and not any(
-                checkpoint.why_cold(config) for config, _ in first.values()
-            ):
+            if found is None and system.can_be_saved:
                 self._save(show, key)
         self._standing.set()
         self._begin(self._serve_autolog)
-
-    @staticmethod
-    def _begin_alone(user: _User) -> None:
-        try:
-            user.guest.restore()
-            user.guest.start()
-        except ZvmlabError as error:
-            _say_where(error, user.userid)
-            raise
 
     def _save(self, show: _Show, key: str) -> None:
         """The next start goes on from here; one that cannot has to boot again, and says why."""

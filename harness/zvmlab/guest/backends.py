@@ -59,6 +59,9 @@ class Machine(Protocol):
     def restore(self, file: Path) -> None:
         """Take a saved machine's place, before the first go_on() or later; the CPUs are held."""
 
+    def begin_restore(self, file: Path) -> Callable[[], None]:
+        """Begin that, and return what completes it: other machines can be restored meanwhile."""
+
     def crash(self) -> Crash | None:
         """The emulator's message about a guest that cannot continue, beyond the logs."""
 
@@ -134,27 +137,43 @@ class _QemuMachine:
     def save(self, file: Path) -> None:
         saving.save(self, "QEMU", lambda: self._set("save", file))
 
-    def save_held(self, file: Path) -> None:
-        """Write it to a file, also in place of another one; NotNow if it is busy."""
+    def begin_save(self, file: Path) -> Callable[[], None]:
+        """Write it to a file, also in place of another one; what completes that: NotNow if it is busy."""
         file.unlink(missing_ok=True)
-        self._set("save", file)
+        return self._begin_set("save", file)
 
     def restore(self, file: Path) -> None:
-        try:
-            self._set("restore", file)
-        except EmulatorError as error:
-            raise EmulatorError(f"QEMU cannot restore the guest: {error}") from error
-        # A machine that stood after a panic is another one now; nobody waits for the others.
-        self.qmp.forget("GUEST_PANICKED", *_STOPS)
+        self.begin_restore(file)()
+
+    def begin_restore(self, file: Path) -> Callable[[], None]:
+        restored = self._begin_set("restore", file)
+
+        def complete() -> None:
+            try:
+                restored()
+            except EmulatorError as error:
+                raise EmulatorError(f"QEMU cannot restore the guest: {error}") from error
+            # A machine that stood after a panic is another one now; nobody waits for the others.
+            self.qmp.forget("GUEST_PANICKED", *_STOPS)
+
+        return complete
 
     def _set(self, name: str, file: Path) -> None:
         """EmulatorError says why it was refused."""
+        self._begin_set(name, file)()
+
+    def _begin_set(self, name: str, file: Path) -> Callable[[], None]:
         value = {"path": _CP, "property": name, "value": str(file.absolute())}
-        try:
-            self.qmp.execute("qom-set", value, _FILE_SECONDS)
-        except QmpError as error:
-            kind = saving.NotNow if error.klass == _NOT_NOW else EmulatorError
-            raise kind(error.desc.removeprefix("zvmlab-cp: ")) from error
+        answered = self.qmp.begin("qom-set", value, _FILE_SECONDS)
+
+        def complete() -> None:
+            try:
+                answered()
+            except QmpError as error:
+                kind = saving.NotNow if error.klass == _NOT_NOW else EmulatorError
+                raise kind(error.desc.removeprefix("zvmlab-cp: ")) from error
+
+        return complete
 
     def crash(self) -> Crash | None:
         for event in self.qmp.arrived("GUEST_PANICKED"):
@@ -251,6 +270,19 @@ def backend_of(name: str) -> Backend:
     return _BACKENDS[name]
 
 
+def at_once(begun: Sequence[Callable[[], None]]) -> None:
+    """Complete all that have been begun, and then raise an error of those that had one."""
+    errors = []
+    for complete in begun:
+        try:
+            complete()
+        except EmulatorError as error:
+            errors.append(error)
+    # What would be better at another moment is of no use if something else is wrong.
+    for found in sorted(errors, key=lambda found: isinstance(found, saving.NotNow)):
+        raise found
+
+
 class _Together:
     """Machines of one system, which stand still at the same time."""
 
@@ -274,8 +306,7 @@ def save_together(machines: Mapping[Path, Machine]) -> None:
     assert len(found) == len(machines), "members of a system run in QEMU"
 
     def attempt() -> None:
-        for file, machine in found.items():
-            machine.save_held(file)
+        at_once([machine.begin_save(file) for file, machine in found.items()])
 
     saving.save(_Together(list(found.values())), "QEMU", attempt)
 

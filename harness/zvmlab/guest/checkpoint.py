@@ -154,24 +154,37 @@ def system_key(
     others: Iterable[str],
     segments: Iterable[str],
     options: Mapping[str, str],
+    since: str = "",
 ) -> str:
-    """The same of a system in which *members* have logged on, in that order, and *others* have not."""
+    """The same of a system in which *members* have logged on, in that order, and *others* have not.
+
+    *since*: what has been done there after the boot.
+    """
     keys = [
         f"{userid} {key(config, artifacts)} {artifacts.late} {config.modules}"
         for userid, (config, artifacts) in members.items()
     ]
     of_cp = [sorted(others), [_contents(segment) for segment in segments], sorted(options.items())]
-    return digest(_VERSION, *keys, repr(of_cp))
+    return digest(_VERSION, *keys, repr(of_cp), since)
 
 
 def find_system(key_of: str, make: Callable[[Path], None] | None = None) -> Path | None:
     """Its folder: a folder for each member, and CP's part; without *make* None if there is none."""
     if make is None:
         there = cache_root() / f"{KIND}-{key_of}"
-        return there if usable(there) else None
+        if not usable(there):
+            return None
+        with contextlib.suppress(FileNotFoundError):  # another process removes the oldest, too
+            os.utime(there)
+        return there
     found = entry(KIND, key_of, make)
     _tidy(found)
     return found
+
+
+def system_in_use(key_of: str) -> contextlib.AbstractContextManager[None]:
+    """As kept(), of such a system."""
+    return in_use(f"{KIND}-{key_of}")
 
 
 def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]) -> Path:
@@ -262,8 +275,18 @@ def restore(machine: Machine, channels: Channels, found: Path) -> None:
 
     A checkpoint that is refused leaves the cache.
     """
+    _restore(lambda: machine.restore(found / MACHINE), channels, found)
+
+
+def begin_restore(machine: Machine, channels: Channels, found: Path) -> Callable[[], None]:
+    """Begin that, and return what completes it."""
+    complete = machine.begin_restore(found / MACHINE)
+    return lambda: _restore(complete, channels, found)
+
+
+def _restore(complete: Callable[[], None], channels: Channels, found: Path) -> None:
     try:
-        machine.restore(found / MACHINE)
+        complete()
         said = (found / CONSOLE).read_bytes()
         with open(channels.console_log, "ab") as log:
             log.write(said)

@@ -199,6 +199,7 @@ class Guest:
         self._lockstep: Lockstep | None = None
         self._agent_ends = False  # the connection, before the machine stops
         self._checkpoint: Path | None = None
+        self._restored: Callable[[], None] | None = None  # completes what connect() has begun
         self._marks = 0
         self._same = False
         self._resting = False
@@ -296,30 +297,40 @@ class Guest:
         """
         self.configure()
         if self.stage is Stage.CONFIGURED:
-            self._start(None)
+            self._start()
 
     def restore(self) -> bool:
         """Reach PAUSED by a checkpoint, which is made if there is none: that boots a guest first.
 
         Return: False if this one starts cold (zvmlab.guest.checkpoint.why_cold), or has started.
         """
-        if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
+        found = None if self._emulator is not None else self.find_checkpoint()
+        if found is None:
             return False
+        self.launch(found)
+        self._start()
+        return True
+
+    def find_checkpoint(self) -> Path | None:
+        """Where restore() begins, which makes it if there is none; None if it starts cold, or has started."""
+        if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
+            return None
         self.configure()
         config = self.config if self.config.system is None else self.config.base()
         # Also for put_back().
         self._undo.enter_context(checkpoint.kept(config, self.artifacts))
-        self._start(
-            checkpoint.find(
-                config, self.artifacts, lambda into: self._make_checkpoint(config, into)
-            )
+        return checkpoint.find(
+            config, self.artifacts, lambda into: self._make_checkpoint(config, into)
         )
-        return True
 
-    def start_at(self, found: Path) -> None:
-        """Reach PAUSED where a member was saved with its whole system; take_agent() follows."""
+    def launch(self, found: Path | None) -> None:
+        """Begin to reach PAUSED, in front of the first instruction or where a checkpoint stands.
+
+        start() completes it.  Members of a system are launched side by side, and then connected to.
+        """
         self.configure()
-        self._start(found)
+        self._checkpoint = found
+        self._launch()
 
     def _make_checkpoint(self, config: GuestConfig, into: Path) -> None:
         """Boot such a guest and save it; logs that are kept stay if that fails."""
@@ -386,7 +397,11 @@ class Guest:
         if agent is not None and agent.pool is not None:
             self.agent.close(agent.pool).check()
 
-    def stand_at(self, found: Path) -> None:
+    def begin_to_stand_at(self, found: Path) -> Callable[[], None]:
+        """Have its machine, which stands still, stand where it was saved; what completes that."""
+        return self.machine.begin_restore(found / checkpoint.MACHINE)
+
+    def _stand_at(self, found: Path) -> None:
         """Its machine stands where it was saved; CP and its agent still have to."""
         if not self._resting:
             self.machine.pause()
@@ -403,12 +418,12 @@ class Guest:
         self._connected = checkpoint.agent_of(self._peer, found)
         self.stage = Stage.PAUSED
 
-    def _start(self, found: Path | None) -> None:
-        """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
+    def _launch(self) -> None:
+        """Start its emulator, without waiting for it."""
         self._claim_logs()
         backend = backend_of(self.config.backend)
         argv = backend.command_line(
-            self.config, self.artifacts, self.channels, restored=found is not None
+            self.config, self.artifacts, self.channels, restored=self.restored
         )
         self._run_dir.describe(
             control=str(self.channels.control),
@@ -423,19 +438,32 @@ class Guest:
         folder = backend.folder(self.channels)
         self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
         self._undo.callback(self._emulator.stop)
-        self._machine = backend.machine(
-            self._emulator, self.channels, START_SECONDS, self.check, self._await_end
+
+    def connect(self) -> None:
+        """After launch(): the emulator's own side is there, and goes to its checkpoint meanwhile."""
+        self._machine = backend_of(self.config.backend).machine(
+            self.emulator, self.channels, START_SECONDS, self.check, self._await_end
         )
         self._undo.callback(self._machine.close)
-        if found is not None:
-            checkpoint.restore(self._machine, self.channels, found)
-            self._checkpoint = found
+        if self._checkpoint is not None:
+            self._restored = checkpoint.begin_restore(
+                self._machine, self.channels, self._checkpoint
+            )
+
+    def _start(self) -> None:
+        """Reach PAUSED, in front of the first instruction or where its checkpoint stands."""
+        if self._emulator is None:
+            self._launch()
+        if self._machine is None:
+            self.connect()
+        if self._restored is not None:
+            self._restored()
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
         self._peer = Peer(self._control, USER, stream=True)
-        if found is not None:
-            self._connected = checkpoint.agent_of(self._peer, found)
+        if self._checkpoint is not None:
+            self._connected = checkpoint.agent_of(self._peer, self._checkpoint)
         self._listener = AfIucvListener(self._peer, NAME)
         if self.config.schedule:
             value = {"path": "/objects/cp", "property": "turns", "value": self.config.schedule}
@@ -556,7 +584,7 @@ class Guest:
         if not self.can_go_back:
             raise UsageError(f"the guest {self.name} cannot be put back to a checkpoint")
         assert self._checkpoint is not None
-        self.stand_at(self._checkpoint)
+        self._stand_at(self._checkpoint)
         self.take_agent(self._checkpoint)
         self.boot()
 

@@ -254,6 +254,10 @@ class Panel:
         self._command(f"zvmcp restore {self._link(file)}")
         self._loaded = True
 
+    def begin_restore(self, file: Path) -> Callable[[], None]:
+        """Return what restores it: nothing is done meanwhile."""
+        return lambda: self.restore(file)
+
     def crash(self) -> None:
         """Whatever Hercules says is in its log, which the console's thread follows."""
 

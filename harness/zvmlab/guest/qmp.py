@@ -135,17 +135,27 @@ class Qmp:
         self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
     ) -> Any:
         """Run a command and return what it returns."""
+        return self.begin(command, arguments, timeout)()
+
+    def begin(
+        self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
+    ) -> Callable[[], Any]:
+        """Give a command; what is returned waits for the answer, and returns what that does."""
         limit = Limit(timeout)
         serial = self._send(command, arguments, timeout)
-        while True:
-            message = self._message(f"QEMU's answer to {command}", limit)
-            if "event" in message:
-                self.events.append(message)
-            elif message.get("id") == serial:
-                if "error" in message:
-                    reason = message["error"]
-                    raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
-                return message.get("return")
+
+        def answer() -> Any:
+            while True:
+                message = self._message(f"QEMU's answer to {command}", limit)
+                if "event" in message:
+                    self.events.append(message)
+                elif message.get("id") == serial:
+                    if "error" in message:
+                        reason = message["error"]
+                        raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
+                    return message.get("return")
+
+        return answer
 
     def order(
         self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS

@@ -14,15 +14,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
-from zvmlab.base.errors import EmulatorError, UsageError
+from zvmlab.base.errors import EmulatorError, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
 from zvmlab.base.progress import Progress
 from zvmlab.builder import hostbuild
-from zvmlab.guest.backends import save_together
+from zvmlab.guest import checkpoint
+from zvmlab.guest.backends import at_once, save_together
 from zvmlab.guest.checkpoint import MACHINE
 from zvmlab.guest.config import DEFAULT_SEGMENTS, Artifacts, GuestConfig
 from zvmlab.guest.emulator import Emulator
@@ -39,6 +40,16 @@ _CP = "cp"
 def program(progress: Progress) -> Path:
     """The process, built into the cache if need be."""
     return hostbuild.program(progress, "the process of a system", "zvmlab-system", "sim/system")
+
+
+@contextlib.contextmanager
+def _said_of(userid: str) -> Iterator[None]:
+    """Errors within the block begin with the user's name."""
+    try:
+        yield
+    except ZvmlabError as error:
+        error.args = (f"{userid}: {error.args[0]}", *error.args[1:])
+        raise
 
 
 class System:
@@ -143,16 +154,86 @@ class System:
         self.guests[userid] = guest
         return guest
 
+    def start_guests(self) -> None:
+        """All guests that have been made and not started are PAUSED, and have logged on in that order.
+
+        Those that can begin at a checkpoint of a guest alone do, which is made if there is none.
+        """
+        guests = {name: guest for name, guest in self.guests.items() if guest.stage < Stage.PAUSED}
+        founds = {}
+        for userid, guest in guests.items():
+            with _said_of(userid):
+                founds[userid] = guest.find_checkpoint()
+        self._launch(guests, founds)
+
+    def _launch(self, guests: Mapping[str, Guest], founds: Mapping[str, Path | None]) -> None:
+        """Start their emulators side by side: each has a part of its own to do at each step."""
+        steps: Sequence[Callable[[str, Guest], None]] = (
+            lambda userid, guest: guest.launch(founds[userid]),
+            lambda _, guest: guest.connect(),
+            lambda _, guest: guest.start(),
+        )
+        self._expect(*guests)
+        try:
+            for step in steps:
+                for userid, guest in guests.items():
+                    with _said_of(userid):
+                        step(userid, guest)
+        except BaseException:
+            with contextlib.suppress(EmulatorError):
+                self._expect()
+            raise
+
+    def _expect(self, *userids: str) -> None:
+        """Have the process log them on in this order."""
+        self.process.command(f"expect {' '.join(userids)}")
+
     def boot(self) -> None:
         """All guests READY: they log on in the order in which they were made, and boot side by side."""
-        guests = [guest for guest in self.guests.values() if guest.stage < Stage.READY]
-        for guest in guests:
-            guest.restore()
-            guest.start()
-        for guest in guests:
+        guests = {name: guest for name, guest in self.guests.items() if guest.stage < Stage.READY}
+        if any(guest.stage < Stage.PAUSED for guest in guests.values()):
+            self.start_guests()
+        for guest in guests.values():
             guest.resume()
-        for guest in guests:
-            guest.boot()
+        for userid, guest in guests.items():
+            with _said_of(userid):
+                guest.boot()
+
+    def key(self, since: str = "") -> str:
+        """Where in the cache a system like this is saved (checkpoint.system_key), once it has booted."""
+        for guest in self.guests.values():
+            guest.configure()
+        members = {name: (guest.config, guest.artifacts) for name, guest in self.guests.items()}
+        others = [userid for userid in self.users if userid not in members]
+        since += program(Progress()).parent.name
+        return checkpoint.system_key(members, others, self._segments, self._options, since)
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Could another system go on from where this one has booted?"""
+        # What virtual disks hold is saved with all of CP.
+        configs = [guest.config._replace(system=None) for guest in self.guests.values()]
+        return not any(map(checkpoint.why_cold, configs))
+
+    def boot_saved(self) -> None:
+        """boot(), but from where a system like this one had booted; it is saved if there is none.
+
+        That is the mark to which put_back() goes.  One that cannot be saved only boots.
+        """
+        if not self.can_be_saved:
+            self.boot()
+            return
+        key = self.key()
+        self._undo.enter_context(checkpoint.system_in_use(key))
+        found = checkpoint.find_system(key)
+        if found is not None:
+            self.restore(found)
+        else:
+            self.boot()
+            found = checkpoint.find_system(key, self.save)
+            assert found is not None
+        self.marks += 1
+        self._marked = found, dict(self.guests)
 
     def save(self, into: Path) -> None:
         """Save all that are up, for a system with the same guests to go on from there by restore()."""
@@ -160,8 +241,7 @@ class System:
 
     def restore(self, found: Path) -> None:
         """Instead of boot(): the guests, which have been made in the same order, are READY as saved."""
-        for userid, guest in self.guests.items():
-            guest.start_at(found / userid)
+        self._launch(self.guests, {userid: found / userid for userid in self.guests})
         self._order("load", found / _CP)
         for userid, guest in self.guests.items():
             guest.take_agent(found / userid)
@@ -175,7 +255,7 @@ class System:
         self.marks += 1
         folder = self._run_dir.path / f"mark-{self.marks}"
         self._save(folder, guests)
-        if self._marked is not None:
+        if self._marked is not None and self._marked[0].is_relative_to(self._run_dir.path):
             shutil.rmtree(self._marked[0])
         self._marked = folder, guests
 
@@ -223,8 +303,7 @@ class System:
         folder, guests = self._marked
         for guest in guests.values():
             guest.machine.pause()
-        for userid, guest in guests.items():
-            guest.stand_at(folder / userid)
+        at_once([guest.begin_to_stand_at(folder / userid) for userid, guest in guests.items()])
         self._order("load", folder / _CP)
         for userid, guest in guests.items():
             guest.take_agent(folder / userid)

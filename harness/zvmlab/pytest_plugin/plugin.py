@@ -553,9 +553,9 @@ def system(
 ) -> Iterator[System]:
     """Stage READY, all of them: the guests of ``mark.zvmlab_system`` (ALICE, BOB) on one CP.
 
-    In QEMU, as they were after their boot.  They have logged on in the order of the mark.  The
-    next test with the same mark has the same system, put back, if this one passes and nobody has
-    logged on or off.
+    In QEMU, as they were after their boot: the system goes on from where one like it was saved.  They
+    have logged on in the order of the mark.  The next test with the same mark has the same system, put
+    back, if this one passes and nobody has logged on or off.
     """
     found = _system_of(request.node, zvmlab_kernel)
     follows = _follows(request.node, found)
@@ -594,8 +594,8 @@ def _new_system(
         for userid, config in users.items():
             if userid not in found.later:
                 watch(request, made.guest(userid, config))
-        made.boot()
-        if logs is None:
+        made.boot_saved()
+        if logs is None and not made.marks:
             made.mark()
     except BaseException:
         made.stop()
