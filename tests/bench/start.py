@@ -105,7 +105,7 @@ def _rate(config: GuestConfig, artifacts: Artifacts, batch: int) -> float:
         return batch / (time.monotonic() - begun)
 
 
-def _shared(pid: int) -> int:
+def shared(pid: int) -> int:
     """Bytes of a process, each page divided by how many share it (proc(5), smaps_rollup)."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
         if line.startswith("Pss:"):
@@ -121,7 +121,7 @@ def _memory(config: GuestConfig, artifacts: Artifacts) -> float:
             guests.append(end.enter_context(Guest(config, artifacts=artifacts)))
             guests[-1].boot()
             guests[-1].rest()
-        total = sum(_shared(guest.emulator.pid) for guest in guests)
+        total = sum(shared(guest.emulator.pid) for guest in guests)
         for guest in guests:
             guest.stop()
     return total / _MIB
