@@ -196,14 +196,13 @@ class Console:
         self._logs = [_Log(path), *([_Log(emulator_log)] if emulator_log is not None else [])]
         self._rests = ["" for _ in self._logs]
         self._changed = threading.Condition()
+        self._reading = threading.Lock()  # the files, and what follows from what they say
         self._seen: dict[str, Crash] = {}
         self._known: dict[str, Crash] = {}
         self._expected: set[str] = set()
         self._telling = False  # on_crash is about to be called, or has not returned
-        self._rounds = 0
         self._ended = False
         self._failed: BaseException | None = None
-        self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -215,7 +214,7 @@ class Console:
 
     def stop(self) -> None:
         """Read what is left and end the thread; harmless the second time."""
-        self._end()
+        self._stop.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -225,7 +224,7 @@ class Console:
 
         Unlike stop(), this waits for nobody whom a crash is being reported to.
         """
-        self._end()
+        self._stop.set()
         if self._thread is not None:
             with self._changed:
                 if not self._changed.wait_for(lambda: self._ended or self._unexpected(), seconds):
@@ -236,18 +235,18 @@ class Console:
         if self._thread is None:
             return
         limit = Limit(seconds)
-        with self._changed:
-            # The round that is under way may have read one of the files already.
-            wanted = self._rounds + 2
-            while self._rounds < wanted and not self._ended and not self._unexpected():
-                if limit.over:
-                    raise Timeout(f"the console was not read to its end within {limit}")
-                self._wake.set()
-                self._changed.wait(min(limit.left(), POLL_SECONDS))
-
-    def _end(self) -> None:
-        self._stop.set()
-        self._wake.set()
+        while not self._ended and self.crash is None:
+            # The thread need not wake for this; in a round of its own it may be for long.
+            if self._reading.acquire(timeout=min(limit.left(), POLL_SECONDS)):
+                try:
+                    self._read()
+                except Exception as error:  # as in _follow()
+                    self._failed = error
+                finally:
+                    self._reading.release()
+                return
+            if limit.over:
+                raise Timeout(f"the console was not read to its end within {limit}")
 
     def _follow(self) -> None:
         try:
@@ -255,33 +254,37 @@ class Console:
         except BaseException as error:  # whoever asks gets it
             self._failed = error
         finally:
-            for log in self._logs:
-                log.close()
-            with self._changed:
-                self._ended = True
-                self._changed.notify_all()
+            with self._reading:
+                for log in self._logs:
+                    log.close()
+                with self._changed:
+                    self._ended = True
+                    self._changed.notify_all()
 
     def _read_until_stopped(self) -> None:
         last = False
         while not last:
             last = self._stop.is_set()
-            self._wake.clear()
-            for number, log in enumerate(self._logs):
-                # What is added meanwhile waits for the next round, so that each has an end.
-                for _ in range(_CHUNKS_MAX):
-                    data = log.read()
-                    self._take(number, data)
-                    if not data:
-                        break
-            self._logs[0].cut()
-            if last:
-                # Whoever has written it did not live to end the line.
-                self._see(classify(self._rests[0], self.kinds))
-                return
-            with self._changed:
-                self._rounds += 1
-                self._changed.notify_all()
-            self._wake.wait(POLL_SECONDS)
+            with self._reading:
+                self._read()
+                if last:
+                    # Whoever has written it did not live to end the line.
+                    self._see(classify(self._rests[0], self.kinds))
+                    return
+            self._stop.wait(POLL_SECONDS)
+
+    def _read(self) -> None:
+        """Look at what has been added; one thread at a time."""
+        if self._ended:
+            return
+        for number, log in enumerate(self._logs):
+            # What is added meanwhile waits for the next round, so that each has an end.
+            for _ in range(_CHUNKS_MAX):
+                data = log.read()
+                self._take(number, data)
+                if not data:
+                    break
+        self._logs[0].cut()
 
     def _take(self, number: int, data: bytes) -> None:
         if not data:
