@@ -30,8 +30,13 @@ struct request {
 
 /* link.c: the stream, and frames on it */
 
+#define LINK_BUFFER 4096u
+
 struct link {
 	int fd;
+	/** What has come and belongs to later requests; of the reading thread. */
+	uint8_t in[LINK_BUFFER];
+	size_t at, have;
 	uint32_t generation;	/**< of the connection: late replies go nowhere */
 	pthread_mutex_t lock;	/**< one reply at a time; guards the other fields */
 };

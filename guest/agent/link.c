@@ -76,6 +76,7 @@ void link_attach(struct link *link, int fd)
 	pthread_mutex_lock(&link->lock);
 	link->fd = fd;
 	link->generation++;
+	link->have = 0;
 	pthread_mutex_unlock(&link->lock);
 }
 
@@ -91,30 +92,52 @@ void link_detach(struct link *link)
 	pthread_mutex_unlock(&link->lock);
 }
 
-static bool receive_all(int fd, void *data, size_t len)
+/* Return: so many bytes have come, 0 at the end of the stream. */
+static size_t receive_some(int fd, void *data, size_t len)
 {
-	size_t done = 0;
+	ssize_t got;
 
-	while (done < len) {
-		ssize_t got = recv(fd, (char *)data + done, len - done, 0);
+	do
+		got = recv(fd, data, len, 0);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? 0 : (size_t)got;
+}
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
+/* A request is mostly one message: one call takes its header and what follows. */
+static bool receive_all(struct link *link, void *data, size_t len)
+{
+	uint8_t *to = data;
+
+	while (len) {
+		size_t part = link->have < len ? link->have : len;
+
+		memcpy(to, link->in + link->at, part);
+		link->at += part;
+		link->have -= part;
+		if (!part && len >= sizeof(link->in)) {
+			part = receive_some(link->fd, to, len);
+			if (!part)
+				return false;
+		} else if (!part) {
+			link->at = 0;
+			link->have = receive_some(link->fd, link->in, sizeof(link->in));
+			if (!link->have)
+				return false;
+		}
+		to += part;
+		len -= part;
 	}
 	return true;
 }
 
-static bool skip(int fd, size_t len)
+static bool skip(struct link *link, size_t len)
 {
 	char scratch[4096];
 
 	while (len) {
 		size_t part = len < sizeof(scratch) ? len : sizeof(scratch);
 
-		if (!receive_all(fd, scratch, part))
+		if (!receive_all(link, scratch, part))
 			return false;
 		len -= part;
 	}
@@ -129,7 +152,7 @@ enum receive link_receive(struct link *link, struct request **out)
 	struct request *req;
 	uint32_t counted;
 
-	if (!receive_all(link->fd, header, sizeof(header)))
+	if (!receive_all(link, header, sizeof(header)))
 		return RECEIVE_END;
 	counted = rd_u32(&in);
 	head.id = rd_u32(&in);
@@ -143,7 +166,7 @@ enum receive link_receive(struct link *link, struct request **out)
 	req = malloc(sizeof(*req) + head.len);
 	if (!req) {
 		req = malloc(sizeof(*req));
-		if (!req || !skip(link->fd, head.len)) {
+		if (!req || !skip(link, head.len)) {
 			free(req);
 			return RECEIVE_END;
 		}
@@ -153,7 +176,7 @@ enum receive link_receive(struct link *link, struct request **out)
 		return RECEIVE_NO_MEMORY;
 	}
 	*req = head;
-	if (!receive_all(link->fd, req->payload, head.len)) {
+	if (!receive_all(link, req->payload, head.len)) {
 		free(req);
 		return RECEIVE_END;
 	}
