@@ -146,7 +146,7 @@ struct ctl_client *ctl_client_new(struct ctl *ctl, int fd)
 	client->id = ++ctl->last_client;
 	client->fd = fd;
 	client->watched = event.events;
-	ctl_client_send(ctl, client, ctl_greeting());
+	ctl_client_send(ctl, client, ctl_greeting(), false);
 	return client;
 }
 
@@ -157,10 +157,34 @@ void ctl_client_free(struct ctl *ctl, struct ctl_client *client)
 	close(client->fd);
 	free(client->in.data);
 	free(client->out.data);
+	free(client->later.data);
 	free(client);
 }
 
-void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message)
+static bool append(struct ctl_buffer *buffer, const char *data, size_t len)
+{
+	if (!reserve(buffer, len))
+		return false;
+	memcpy(buffer->data + buffer->start + buffer->len, data, len);
+	buffer->len += len;
+	return true;
+}
+
+/* What has waited for another message goes with this one. */
+static bool append_line(struct ctl_client *client, const char *text, size_t len, bool later)
+{
+	struct ctl_buffer *waits = &client->later;
+	struct ctl_buffer *to = later ? waits : &client->out;
+
+	if (!later && waits->len > 0) {
+		if (!append(to, waits->data + waits->start, waits->len))
+			return false;
+		consume(waits, waits->len);
+	}
+	return append(to, text, len) && append(to, "\n", 1);
+}
+
+void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message, bool later)
 {
 	const uint64_t failures = ctl_memory_failures();
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
@@ -177,16 +201,12 @@ void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message
 		free(text);
 		return;
 	}
-	if (client->out.len + len + 1 > CTL_OUT_LIMIT) {
+	later = later && client->later.len < CTL_LATER_LIMIT;
+	if (client->out.len + client->later.len + len + 1 > CTL_OUT_LIMIT) {
 		drop(ctl, client, "too slow: it does not read what it is sent");
-	} else if (!text || !reserve(&client->out, len + 1)) {
+	} else if (!text || !append_line(client, text, len, later)) {
 		drop(ctl, client, "no memory for its messages");
-	} else {
-		char *to = client->out.data + client->out.start + client->out.len;
-
-		memcpy(to, text, len);
-		to[len] = '\n';
-		client->out.len += len + 1;
+	} else if (!later) {
 		flush(ctl, client);
 		ctl->behind |= client->out.len >= CTL_OUT_PAUSE;
 	}
@@ -197,7 +217,8 @@ static void refuse_line(struct ctl *ctl, struct ctl_client *client)
 {
 	ctl_client_send(ctl, client,
 			json_pack("{s:{s:s, s:s}, s:n}", "error", "class", "BadRequest", "desc",
-				  "the request is longer than 8 MiB; the connection is closed", "id"));
+				  "the request is longer than 8 MiB; the connection is closed", "id"),
+			false);
 	client->ended = true;
 	consume(&client->in, client->in.len);
 	client->scanned = 0;

@@ -235,6 +235,12 @@ json_t *ctl_peer_call(struct ctl_call *call)
 	result = iucv_call(call->cp, peer->user, function, &parm);
 	data = brought(peer, function, &result, &parm, held);
 	ctl_settle(&peer->held, function, &parm, &result, held);
+	/* What was not carried out is told at once, and in full. */
+	call->later &= result.cc == 0 && result.pgm == 0;
+	if (call->later && function == IUCV_SEND)
+		return json_pack("{s:i, s:i, s:i, s:I, s:o*}", "cc", 0, "code", 0, "pgm", 0, "msgid",
+				 (json_int_t)parm.msgid, "room",
+				 room_of(peer, function, &result, &parm));
 	return result_json(&result, &parm, room_of(peer, function, &result, &parm), data);
 }
 

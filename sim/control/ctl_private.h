@@ -23,6 +23,8 @@
 #define CTL_OUT_PAUSE (1u << 20)
 /** The guest is held up so often for a client that reads nothing. */
 #define CTL_PAUSES 10000u
+/** Answers that wait for another message; one more is sent with all of them. */
+#define CTL_LATER_LIMIT (16u << 10)
 /** A client for which more than this waits to be sent is dropped. */
 #define CTL_OUT_LIMIT (64u << 20)
 /** Longest data of one request or answer: as base64 it fits into a line. */
@@ -47,6 +49,7 @@ struct ctl_client {
 	int fd;
 	uint32_t watched;	/* epoll events asked for */
 	struct ctl_buffer in, out;
+	struct ctl_buffer later;	/* goes out in front of the next message */
 	size_t scanned;		/* bytes of @in without a newline */
 	unsigned int pauses;	/* of the guest, since it has read something */
 	bool ended;		/* no more requests will come */
@@ -116,6 +119,7 @@ struct ctl_call {
 	const struct ctl_command *commands;	/* all of them */
 	size_t command_count;
 	const json_t *args;	/* checked against the schema */
+	bool later;		/* the answer, if all went well, goes out with the next message */
 	const char *error_class;
 	char err[512];		/* one sentence */
 };
@@ -225,8 +229,8 @@ json_t *ctl_greeting(void);
 typedef void ctl_serve(struct ctl *ctl, struct ctl_client *client, const char *line, size_t len);
 /** Read, let @request answer, write: a bounded part of it. */
 void ctl_client_serve(struct ctl *ctl, struct ctl_client *client, ctl_serve *request);
-/** Steals the reference to @message. */
-void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message);
+/** Steals the reference to @message.  @later: it goes out with the next one that is not. */
+void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message, bool later);
 /** Is there nothing more to do for it? */
 bool ctl_client_done(const struct ctl_client *client);
 void ctl_client_free(struct ctl *ctl, struct ctl_client *client);

@@ -65,14 +65,15 @@ MEMBERS(disk_data) = {
 };
 MEMBERS(iucv_data) = {
 	NAME("peer", 0, "Whose event."), INT("type", 0, 1, 9, "IPTYPE."),
-	INT("path", 0, U16, "IPPATHID."), INT("flags", 0, U8, "IPFLAGS1."),
-	INT("msglim", 0, U16, "IPMSGLIM."), STRING("vmid", 0, 0, 8, "IPVMID."),
-	DATA("ipuser", 0, 16, 16, "IPUSER."), INT("msgid", 0, U32, "IPMSGID."),
-	INT("trgcls", 0, U32, "IPTRGCLS."), INT("srccls", 0, U32, "IPSRCCLS."),
-	INT("msgtag", 0, U32, "IPMSGTAG."), INT("audit", 0, U32, "IPAUDIT."),
-	DATA("rmmsg", 0, 8, 8, "IPRMMSG, with flag X'80'."), INT("length", 0, U32, "IPBFLN1F."),
-	INT("answer-length", 0, U32, "IPBFLN2F: longest reply; complete: unused of it."),
-	DATA("data", OPT, 0, CTL_MAX_DATA, "Complete: the reply; of a stream: the message."), END,
+	INT("path", 0, U16, "IPPATHID."), INT("trgcls", 0, U32, "IPTRGCLS."),
+	DATA("data", OPT, 0, CTL_MAX_DATA, "Complete: the reply; of a stream: the message."),
+	INT("flags", OPT, U8, "IPFLAGS1; absent with a one-way message of a stream, as what follows."),
+	INT("msglim", OPT, U16, "IPMSGLIM."), STRING("vmid", OPT, 0, 8, "IPVMID."),
+	DATA("ipuser", OPT, 16, 16, "IPUSER."), INT("msgid", OPT, U32, "IPMSGID."),
+	INT("srccls", OPT, U32, "IPSRCCLS."), INT("msgtag", OPT, U32, "IPMSGTAG."),
+	INT("audit", OPT, U32, "IPAUDIT."), DATA("rmmsg", OPT, 8, 8, "IPRMMSG, with flag X'80'."),
+	INT("length", OPT, U32, "IPBFLN1F."),
+	INT("answer-length", OPT, U32, "IPBFLN2F: longest reply; complete: unused of it."), END,
 };
 MEMBERS(dropped_data) = {
 	INT("client", 0, U63, "Number of the connection."), STRING("reason", 0, U32, "Why."), END,

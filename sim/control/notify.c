@@ -21,11 +21,11 @@ void ctl_notify(struct ctl *ctl, struct ctl_client *to, const char *name, json_t
 		ctl->failures = ctl_memory_failures();
 	}
 	if (to)
-		ctl_client_send(ctl, to, json_incref(message));
+		ctl_client_send(ctl, to, json_incref(message), false);
 	else
 		for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
 			if (ctl->client[slot])
-				ctl_client_send(ctl, ctl->client[slot], json_incref(message));
+				ctl_client_send(ctl, ctl->client[slot], json_incref(message), false);
 	json_decref(message);
 	if (ctl->on_event)
 		ctl->on_event(ctl->on_event_opaque);

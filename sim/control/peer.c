@@ -22,6 +22,14 @@ json_t *ctl_reply(const struct ctl_held *held, uint8_t flags, uint32_t audit, ui
 	return ctl_json_data(held->bytes + held->len, held->answer_len - unused);
 }
 
+/* A one-way message that a stream has received: nobody has to name it any more. */
+static json_t *data_json(const struct ctl_peer *peer, const struct iucv_event *event,
+			 json_t *bytes)
+{
+	return json_pack("{s:s, s:i, s:i, s:I, s:o}", "peer", peer->name, "type", event->type, "path",
+			 event->path, "trgcls", (json_int_t)event->trgcls, "data", bytes);
+}
+
 static json_t *event_json(const struct ctl_peer *peer, const struct iucv_event *event,
 			  json_t *reply)
 {
@@ -87,7 +95,7 @@ static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 	struct ctl_peer *peer = opaque;
 	struct ctl_client *owner = owner_of(peer->ctl, peer);
 	struct ctl_held *held = NULL;
-	json_t *data, *bytes;
+	json_t *data = NULL, *bytes;
 
 	assert(user == peer->user);
 	if (is_completion(event))
@@ -100,8 +108,11 @@ static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 	}
 	free(held);
 	if (peer->stream && owner && !owner->dropped && owner->out.len < CTL_OUT_PAUSE)
-		bytes = bytes ? bytes : received(cp, peer, event);
-	data = event_json(peer, event, bytes);
+		data = bytes ? NULL : received(cp, peer, event);
+	if (data && event->flags & IPNORPY)
+		data = data_json(peer, event, data);
+	else
+		data = event_json(peer, event, data ? data : bytes);
 	if (owner)
 		ctl_notify(peer->ctl, owner, "iucv-event", data);
 	else

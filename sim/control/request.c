@@ -33,16 +33,23 @@ static const struct ctl_command *look_up(struct ctl_call *call, json_t *request)
 {
 	const json_t *name = json_object_get(request, "execute");
 	const struct ctl_command *command;
+	const json_t *later = json_object_get(request, "later");
 	const char *key;
 	json_t *value;
 
 	json_object_foreach(request, key, value) {
-		if (strcmp(key, "execute") && strcmp(key, "arguments") && strcmp(key, "id")) {
+		if (strcmp(key, "execute") && strcmp(key, "arguments") && strcmp(key, "id") &&
+		    strcmp(key, "later")) {
 			ctl_fail(call, "BadRequest", "\"%.60s\" is not a member of a request; "
-				 "those are execute, arguments and id", key);
+				 "those are execute, arguments, id and later", key);
 			return NULL;
 		}
 	}
+	if (later && !json_is_boolean(later)) {
+		ctl_fail(call, "BadRequest", "\"later\" is neither true nor false");
+		return NULL;
+	}
+	call->later = json_is_true(later);
 	if (!json_is_string(name)) {
 		ctl_fail(call, "BadRequest", "the request has no \"execute\" with a command's name");
 		return NULL;
@@ -123,6 +130,6 @@ void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, s
 	else
 		result = json_pack("{s:{s:s, s:o}, s:o}", "error", "class", call.error_class,
 				   "desc", sentence(call.err), "id", id ? id : json_null());
-	ctl_client_send(ctl, client, result);
+	ctl_client_send(ctl, client, result, call.later && !call.error_class);
 	iucv_dispatch_rest(ctl->cp);
 }

@@ -219,7 +219,7 @@ def test_posted_message_to_a_partner_that_has_gone_is_the_end(control: Control) 
     assert stream.recv(TIMEOUT) == b""
 
 
-def _posted(peer: Peer, path: int) -> Callable[[], Result | ZvmlabError]:
+def _posted(peer: Peer, path: int, later: bool = False) -> Callable[[], Result | ZvmlabError]:
     """Post a message; what is returned waits for what is told of it."""
     told: list[Result | ZvmlabError] = []
     came = threading.Event()
@@ -228,7 +228,7 @@ def _posted(peer: Peer, path: int) -> Callable[[], Result | ZvmlabError]:
         told.append(result)
         came.set()
 
-    peer.post(path, b"posted", 0, sent)
+    peer.post(path, b"posted", 0, sent, later)
 
     def wait() -> Result | ZvmlabError:
         assert came.wait(TIMEOUT)
@@ -242,6 +242,17 @@ def test_answer_comes_though_nobody_waits_for_anything_else(control: Control) ->
     pair = Pair(control)
     result = _posted(pair.bob, pair.here)()
     assert isinstance(result, Result) and result.done and result.room == 199
+
+
+def test_answer_that_may_come_later_comes_with_the_next(control: Control) -> None:
+    """One that says that something went wrong does not wait for it."""
+    pair = Pair(control)
+    wait = _posted(pair.bob, pair.here, later=True)
+    control.execute("query-version")
+    result = wait()
+    assert isinstance(result, Result) and result.done
+    result = _posted(Peer(control, "CAROL"), 1, later=True)()
+    assert isinstance(result, Result) and (result.cc, result.code) == (1, 1)
 
 
 def test_refused_request_is_told(control: Control) -> None:

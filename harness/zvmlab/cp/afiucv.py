@@ -80,9 +80,11 @@ def release(peer: Peer, path: int, ipuser: bytes = b"") -> None:
 
 
 class AfIucvStream:
-    """One end of a connection."""
+    """One end of a connection; there is *room* for at least so many messages."""
 
-    def __init__(self, peer: Peer, path: int, flags: int, user: str, name: str) -> None:
+    def __init__(
+        self, peer: Peer, path: int, flags: int, user: str, name: str, room: int = 0
+    ) -> None:
         self._peer = peer
         self.path = path
         self._flags = flags
@@ -95,12 +97,18 @@ class AfIucvStream:
         self._sent = 0
         # Messages that were posted and are not answered yet, and for how many more there is room.
         self._posted = 0
-        self._room = 0
+        self._room = room
         self._refused: ZvmlabError | None = None
 
     def end(self) -> dict[str, int | str]:
-        """Arguments with which another stream of the same peer continues this one."""
-        return {"path": self.path, "flags": self._flags, "user": self.user, "name": self.name}
+        """Arguments with which another stream of the same peer continues this one, which is idle."""
+        return {
+            "path": self.path,
+            "flags": self._flags,
+            "user": self.user,
+            "name": self.name,
+            "room": max(0, self._room),
+        }
 
     def send(self, data: bytes, timeout: float = 30.0, answered: bool = False) -> None:
         """Send all of *data*, in several messages if need be.
@@ -177,7 +185,8 @@ class AfIucvStream:
         if answered and self._room > 0 and self._peer.may_post:
             self._room -= 1
             self._posted += 1
-            self._peer.post(self.path, data, flags, self._note_posted)
+            # The partner's answer brings CP's.
+            self._peer.post(self.path, data, flags, self._note_posted, later=True)
             return
         while True:
             try:

@@ -167,7 +167,7 @@ class Control:
             control._await(
                 lambda: control._greeting,
                 limit,
-                f"the greeting on control socket {name} did not come within {limit}",
+                lambda: f"the greeting on control socket {name} did not come within {limit}",
             )
         except BaseException:
             control.close()
@@ -210,7 +210,7 @@ class Control:
             reply = self._await(
                 lambda: self._replies.pop(number, None),
                 limit,
-                f"control command {command} was not answered within {limit}",
+                lambda: f"control command {command} was not answered within {limit}",
             )
         finally:
             with self._changed:
@@ -221,8 +221,12 @@ class Control:
     def execute_all(self, *requests: tuple[str, Mapping[str, Any]]) -> list[Any]:
         """Several commands with their arguments, sent together; what each returns."""
         answers: list[tuple[Any, ControlError | None]] = []
+
+        def note(answer: Any, error: ControlError | None) -> None:
+            answers.append((answer, error))
+
         for command, arguments in requests[:-1]:
-            self.post(command, lambda answer, error: answers.append((answer, error)), **arguments)
+            self.post(command, note, later=True, **arguments)
         command, arguments = requests[-1]
         # The answers come in the order of the commands.
         last = self.execute(command, **arguments)
@@ -236,12 +240,15 @@ class Control:
         command: str,
         answered: Callable[[Any, ControlError | None], None],
         /,
+        *,
+        later: bool = False,
         **arguments: Any,
     ) -> None:
         """Send a command and do not wait: *answered* gets what it returns, or the error.
 
         It is called by whoever reads the answer, must not wait, and is not called if the
-        connection ends before.
+        connection ends before.  *later*: what went well may be told with the next thing that is
+        told, so that nobody has to wake for it.
         """
 
         def take(reply: dict[str, Any]) -> None:
@@ -253,7 +260,8 @@ class Control:
                 answered(returned, None)
 
         number = self._begin(take)
-        self._send({"execute": command, "arguments": _to_json(arguments), "id": number})
+        request = {"execute": command, "arguments": _to_json(arguments), "id": number}
+        self._send(request | {"later": True} if later else request)
 
     def _begin(self, take: Callable[[dict[str, Any]], None] | None = None) -> int:
         """Number a command, whose answer is awaited, or taken."""
@@ -288,8 +296,10 @@ class Control:
         limit = Limit(self.timeout if timeout is None else timeout)
         wanted = {key.replace("_", "-"): value for key, value in match.items()}
         key = _queue_key(name, wanted)
-        text = f"event {name}" + "".join(f" {k}={v!r}" for k, v in wanted.items())
-        text += f" did not come within {limit}"
+
+        def late() -> str:
+            matches = "".join(f" {k}={v!r}" for k, v in wanted.items())
+            return f"event {name}{matches} did not come within {limit}"
 
         def take() -> Event | None:
             event = self._take(key, name, wanted)
@@ -298,10 +308,10 @@ class Control:
             return event
 
         if self.step is not None:
-            return self._step_to(take, limit, text)
-        return self._await(take, limit, text)
+            return self._step_to(take, limit, late)
+        return self._await(take, limit, late)
 
-    def _step_to(self, ready: Callable[[], T | None], limit: Limit, text: str) -> T:
+    def _step_to(self, ready: Callable[[], T | None], limit: Limit, late: Callable[[], str]) -> T:
         """Wait for a guest that runs only while it is waited for."""
         while True:
             with self._changed:
@@ -311,7 +321,7 @@ class Control:
                 return value
             left = limit.left()
             if left == 0:
-                raise Timeout(text)
+                raise Timeout(late())
             assert self.step is not None
             self.step(left)
             # Events are sent before the answer to a later request.
@@ -363,7 +373,8 @@ class Control:
                 self._check()
             raise EmulatorError(self._closed)
 
-    def _await(self, ready: Callable[[], T | None], limit: Limit, text: str) -> T:
+    def _await(self, ready: Callable[[], T | None], limit: Limit, late: Callable[[], str]) -> T:
+        """What is *ready* at last; Timeout with what *late* says."""
         with self._changed:
             over = False
             while True:
@@ -372,7 +383,7 @@ class Control:
                     return value
                 self._check_open()
                 if over:
-                    raise Timeout(text)
+                    raise Timeout(late())
                 left = limit.left()
                 over = left == 0
                 if over:

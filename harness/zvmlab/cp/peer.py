@@ -17,6 +17,10 @@ from zvmlab.base.errors import EmulatorError, ZvmlabError
 from zvmlab.cp.control import Control, ControlError, CpResponse, decode
 
 
+# Members of answers and events that are bytes.
+_DATA = {"ipuser", "rmmsg", "data"}
+
+
 class EventType(enum.IntEnum):
     """IPTYPE of an event."""
 
@@ -50,25 +54,25 @@ class Flag(enum.IntFlag):
 class Result(NamedTuple):
     """Condition code, IPRCODE (with condition code 1) and the parameter list afterwards.
 
-    Of SEND also the *room* that the path has then for more messages from this end.
+    Of a message that was posted there is only its id.  Of SEND also the *room* that the path has then for more messages from this end.
     """
 
     function: str
     cc: int
     code: int
     pgm: int
-    path: int
-    flags: int
-    msglim: int
     msgid: int
-    trgcls: int
-    srccls: int
-    msgtag: int
-    residual: int
-    audit: int
-    length: int
-    answer_length: int
-    rmmsg: bytes
+    path: int = 0
+    flags: int = 0
+    msglim: int = 0
+    trgcls: int = 0
+    srccls: int = 0
+    msgtag: int = 0
+    residual: int = 0
+    audit: int = 0
+    length: int = 0
+    answer_length: int = 0
+    rmmsg: bytes = b""
     data: bytes = b""
     room: int = 0
 
@@ -82,23 +86,23 @@ class IucvEvent(NamedTuple):
     """An event with the fields of the external interrupt buffer.
 
     With a completed message, `data` is the reply; with one that has come and was *received* for a
-    peer that is a stream, its data.
+    peer that is a stream, its data; of a one-way one there are only type, path, target class and length.
     """
 
     type: EventType
     path: int
-    flags: int
-    msglim: int
-    vmid: str
-    ipuser: bytes
-    msgid: int
     trgcls: int
-    srccls: int
-    msgtag: int
-    audit: int
-    rmmsg: bytes
-    length: int
-    answer_length: int
+    flags: int = 0
+    msglim: int = 0
+    vmid: str = ""
+    ipuser: bytes = b""
+    msgid: int = 0
+    srccls: int = 0
+    msgtag: int = 0
+    audit: int = 0
+    rmmsg: bytes = b""
+    length: int = 0
+    answer_length: int = 0
     data: bytes = b""
     received: bool = False
 
@@ -212,7 +216,12 @@ class Peer:
         )
 
     def post(
-        self, path: int, data: bytes, flags: int, sent: Callable[[Result | ZvmlabError], None]
+        self,
+        path: int,
+        data: bytes,
+        flags: int,
+        sent: Callable[[Result | ZvmlabError], None],
+        later: bool = False,
     ) -> None:
         """Send a one-way message and do not wait: *sent* is told how that went (Control.post)."""
 
@@ -222,6 +231,7 @@ class Peer:
         self._control.post(
             "peer-call",
             answered,
+            later=later,
             peer=self.name,
             function="send",
             path=path,
@@ -280,10 +290,11 @@ class Peer:
         data = dict(self._control.wait_event("iucv-event", timeout, check, **match).data)
         del data["peer"]
         data["received"] = "data" in data
-        for name in ("ipuser", "rmmsg", "data"):
-            data[name] = decode(data.get(name, ""))
+        for name in _DATA & data.keys():
+            data[name] = decode(data[name])
         data["type"] = EventType(data["type"])
-        data["answer_length"] = data.pop("answer-length")
+        data["answer_length"] = data.pop("answer-length", 0)
+        data.setdefault("length", len(data.get("data", b"")))
         return IucvEvent(**data)
 
     def close(self) -> None:
@@ -310,9 +321,9 @@ class Peer:
 
 
 def _result(function: str, answer: dict[str, Any]) -> Result:
-    answer["answer_length"] = answer.pop("answer-length")
-    answer["rmmsg"] = decode(answer["rmmsg"])
-    answer["data"] = decode(answer.get("data", ""))
+    answer["answer_length"] = answer.pop("answer-length", 0)
+    for name in _DATA & answer.keys():
+        answer[name] = decode(answer[name])
     return Result(function=function, **answer)
 
 

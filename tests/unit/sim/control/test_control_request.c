@@ -35,8 +35,10 @@ TEST(bad_requests)
 	ask_is(fd, "{\"execute\":1}",
 	       bad("the request has no \\\"execute\\\" with a command's name"));
 	ask_is(fd, "{\"execute\":\"query-cp\",\"argument\":{}}",
-	       bad("\\\"argument\\\" is not a member of a request; those are execute, arguments "
-		   "and id"));
+	       bad("\\\"argument\\\" is not a member of a request; those are execute, arguments, "
+		   "id and later"));
+	ask_is(fd, "{\"execute\":\"query-cp\",\"later\":1}",
+	       bad("\\\"later\\\" is neither true nor false"));
 	ask_is(fd, "{\"execute\":\"query-cp\",\"execute\":\"query-cp\"}",
 	       bad("the request is not JSON: duplicate object key near '\\\"execute\\\"'"));
 	memset(deep, '[', 40);
@@ -44,6 +46,40 @@ TEST(bad_requests)
 	ask_is(fd, deep, bad("the request has more than 65536 values or more than 16 levels"));
 	ask_is(fd, "{\"execute\":\"query-cp\",\"arguments\":[]}",
 	       wrong("\\\"arguments\\\" is not an object"));
+	close(fd);
+}
+
+#define LATER(command, id) "{\"execute\":\"" command "\",\"later\":true,\"id\":" id "}"
+#define NO_RULES(id) "{\"return\":{\"rules\":[]},\"id\":" id "}"
+
+/* It comes in front of whatever is sent next; what went wrong is told at once. */
+TEST(answers_that_may_come_later)
+{
+	int fd = new_client();
+
+	ask_is(fd, LATER("query-faults", "1"), "");
+	ask_is(fd, LATER("query-faults", "2"), "");
+	ask_is(fd, "{\"execute\":\"query-faults\",\"later\":false,\"id\":3}", NO_RULES("1"));
+	ck_assert_str_eq(read_line(fd), NO_RULES("2"));
+	ck_assert_str_eq(read_line(fd), NO_RULES("3"));
+	ask_is(fd, LATER("query-faults", "4"), "");
+	ask_is(fd, LATER("query-nothing", "5"), NO_RULES("4"));
+	ck_assert_ptr_nonnull(strstr(read_line(fd), "\"CommandNotFound\""));
+	ck_assert_str_eq(read_line(fd), "");
+	close(fd);
+}
+
+/* Answers that nobody asks for do not pile up. */
+TEST(answers_that_come_later_are_few)
+{
+	int fd = new_client();
+	unsigned int asked = 0;
+
+	while (*ask(fd, LATER("query-faults", "7")) == '\0')
+		ck_assert_uint_lt(++asked, CTL_LATER_LIMIT);
+	for (; asked > 0; asked--)
+		ck_assert_str_eq(read_line(fd), NO_RULES("7"));
+	ck_assert_str_eq(read_line(fd), "");
 	close(fd);
 }
 
