@@ -60,6 +60,8 @@ struct ctl_client {
 
 struct ctl_peer;
 
+struct ctl_machine;
+
 struct ctl_capture {
 	int fd, index_fd;	/* -1: none */
 	uint64_t last_set;	/* number of the last set captured */
@@ -79,6 +81,8 @@ struct ctl {
 	uint64_t failures;	/* ctl_memory_failures() after the last message */
 	void (*on_event)(void *opaque);		/* told of each event, or NULL */
 	void *on_event_opaque;
+	const struct ctl_machine *machine;	/* what the port does with it, or NULL */
+	void *machine_opaque;
 	struct ctl_peer *peers;
 	struct ctl_capture capture;
 	char trace_ended[96];	/* why, "": it goes on, or there is none */
@@ -330,5 +334,10 @@ json_t *ctl_disk_write(struct ctl_call *call);
 json_t *ctl_disk_hold(struct ctl_call *call);
 json_t *ctl_disk_complete(struct ctl_call *call);
 json_t *ctl_query_disks(struct ctl_call *call);
+json_t *ctl_machine_pause(struct ctl_call *call);
+json_t *ctl_machine_continue(struct ctl_call *call);
+json_t *ctl_machine_restore(struct ctl_call *call);
+json_t *ctl_machine_pass(struct ctl_call *call);
+json_t *ctl_query_machine(struct ctl_call *call);
 
 #endif

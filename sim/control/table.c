@@ -582,6 +582,19 @@ MEMBERS(spool_returns) = {
 	INT("file-limit", 0, 0, SPOOL_MAX_ID, "Files that a user may have."), END,
 };
 
+MEMBERS(machine_restore_args) = {
+	FILE_NAME("file", 0, "Which the emulator has saved its machine to."),
+	BOOL("continue", OPT, "Then let its CPUs run; default false."), END,
+};
+MEMBERS(machine_pass_args) = {
+	INT("ns", 0, U63, "Nanoseconds of the guest's time, of its waiting only."), END,
+};
+MEMBERS(machine_returns) = {
+	BOOL("asked", 0, "The other requests for the machine are answered here; if not, that is all."),
+	BOOL("runs", OPT, "Its CPUs run."),
+	INT("pass", OPT, U63, "Nanoseconds by which the clocks may still jump."), END,
+};
+
 MEMBERS(expire_returns) = { BOOL("expired", 0, "One was set."), END };
 MEMBERS(watchdog_returns) = {
 	BOOL("active", 0, "It is set."), BOOL("conceal", 0, "CONCEAL was asked for."),
@@ -701,5 +714,13 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_query_disks },
 	{ "query-pages", "Pages that are out, and who waits for them.", NULL, pages_returns,
 	  ctl_query_pages },
+	{ "machine-pause", "Stop the CPUs, and the guest's clocks.", NULL, NULL,
+	  ctl_machine_pause },
+	{ "machine-continue", "Let them run.", NULL, NULL, ctl_machine_continue },
+	{ "machine-restore", "Pause the machine, and put it where it was saved.",
+	  machine_restore_args, NULL, ctl_machine_restore },
+	{ "machine-pass", "Let the guest's clocks jump over time in which all its CPUs wait.",
+	  machine_pass_args, NULL, ctl_machine_pass },
+	{ "query-machine", "What the machine does.", NULL, machine_returns, ctl_query_machine },
 };
 const size_t ctl_command_count = sizeof(ctl_commands) / sizeof(ctl_commands[0]);

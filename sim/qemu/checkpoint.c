@@ -283,9 +283,8 @@ static void begin_anew(ZvmlabCp *s)
 	s->ipled = false;
 }
 
-static void restore(Object *obj, const char *path, Error **errp)
+void zvmlab_restore(ZvmlabCp *s, const char *path, Error **errp)
 {
-	ZvmlabCp *s = ZVMLAB_CP(obj);
 	struct cp_machine_file file = { .ram_size = s->port.ram_size };
 	g_autofree char *machine = NULL;
 	char err[1024];
@@ -321,6 +320,11 @@ static void restore(Object *obj, const char *path, Error **errp)
 	}
 	close(file.fd);
 	free(file.head);
+}
+
+static void restore(Object *obj, const char *path, Error **errp)
+{
+	zvmlab_restore(ZVMLAB_CP(obj), path, errp);
 }
 
 void zvmlab_add_checkpoint(ObjectClass *oc)

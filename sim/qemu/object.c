@@ -161,6 +161,7 @@ static void machine_done(Notifier *notifier, void *data)
 	zvmlab_state_register(s);
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
 	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);
+	zvmlab_take_requests(s);
 	s->port.calls->attach(&s->port);
 	s->watched = s->port.calls->fd(&s->port);
 	if (s->watched >= 0)

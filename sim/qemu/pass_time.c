@@ -50,20 +50,20 @@ static void look(void *opaque)
 			     qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + LOOK_AGAIN_NS);
 }
 
+int64_t zvmlab_time_to_pass(const ZvmlabCp *s)
+{
+	return MAX(0, s->pass_until - guest_ns());
+}
+
 static void get_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
 {
-	int64_t left = MAX(0, ZVMLAB_CP(obj)->pass_until - guest_ns());
+	int64_t left = zvmlab_time_to_pass(ZVMLAB_CP(obj));
 
 	visit_type_int(v, name, &left, errp);
 }
 
-static void set_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+void zvmlab_pass_time(ZvmlabCp *s, int64_t ns, Error **errp)
 {
-	ZvmlabCp *s = ZVMLAB_CP(obj);
-	int64_t ns;
-
-	if (!visit_type_int(v, name, &ns, errp))
-		return;
 	if (ns < 0) {
 		error_setg(errp, "zvmlab-cp: invalid time to pass: %" PRId64 " ns (0 or more)", ns);
 		return;
@@ -78,6 +78,14 @@ static void set_pass(Object *obj, Visitor *v, const char *name, void *opaque, Er
 	if (!s->pass_timer)
 		s->pass_timer = timer_new_ns(QEMU_CLOCK_REALTIME, look, s);
 	look(s);
+}
+
+static void set_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+{
+	int64_t ns;
+
+	if (visit_type_int(v, name, &ns, errp))
+		zvmlab_pass_time(ZVMLAB_CP(obj), ns, errp);
 }
 
 void zvmlab_add_pass_time(ObjectClass *oc)

@@ -73,6 +73,9 @@ void zvmlab_machine_is_held(void *opaque);
 
 /* The property by which the guest's clocks jump over time that its CPUs wait. */
 void zvmlab_add_pass_time(ObjectClass *oc);
+/* Let them jump, by @ns in all; and by how much they still may. */
+void zvmlab_pass_time(ZvmlabCp *s, int64_t ns, Error **errp);
+int64_t zvmlab_time_to_pass(const ZvmlabCp *s);
 
 /* The properties by which a CPU is held at a function of the kernel. */
 void zvmlab_add_holds(ObjectClass *oc);
@@ -98,6 +101,11 @@ const char *zvmlab_state_refused(const ZvmlabCp *s);
 
 /* The properties by which the machine is saved to a file, and restored from it. */
 void zvmlab_add_checkpoint(ObjectClass *oc);
+/* The machine, which stands still, goes on from the file @path. */
+void zvmlab_restore(ZvmlabCp *s, const char *path, Error **errp);
+
+/* Clients of the control socket ask for these things, too, if it is the machine's own. */
+void zvmlab_take_requests(ZvmlabCp *s);
 
 struct cp_machine_file;
 /*

@@ -80,7 +80,7 @@ def started(mode: str, console: str, monitor: socket.socket | None) -> None:
 
 def answer(request: dict[str, Any], mode: str, console: str, monitor: socket.socket | None) -> Any:
     """The answer to a command."""
-    if request["execute"] == "cont":
+    if request["execute"] in ("cont", "machine-continue"):
         started(mode, console, monitor)
     if request["execute"] == "query-version" and mode == "leave":
         os.closerange(3, 100)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from zvmlab.base.errors import EmulatorError
+from zvmlab.cp.control import Control, ControlError
 from zvmlab.guest import saving
 from zvmlab.guest.backends import _QemuMachine, save_together
 from zvmlab.guest.qmp import Qmp, QmpError
@@ -42,12 +43,37 @@ class _Qmp:
     def order(self, command: str, arguments: dict[str, Any]) -> None:
         self.told.append(("order", command, arguments))
 
+    def take_in(self) -> None:
+        self.told.append("take in")
+
     def forget(self, *names: str) -> None:
         self.told.append(("forget", *names))
 
 
-def _machine(qmp: _Qmp) -> _QemuMachine:
-    return _QemuMachine(cast(Qmp, qmp))
+class _Control:
+    """Notes requests; refuses the first ones for the reasons given."""
+
+    def __init__(self, *reasons: str) -> None:
+        self.reasons = list(reasons)
+        self.closed = False
+        self.told: list[object] = []
+
+    def execute(self, command: str, time_limit: float = 0, **arguments: Any) -> Any:
+        self.told.append((command, arguments) if arguments else command)
+        if self.reasons:
+            raise ControlError("Failed", self.reasons.pop(0))
+        return {"runs": False, "pass": 2_500_000_000} if command == "query-machine" else {}
+
+    def post(self, command: str, _: object, later: bool, **arguments: Any) -> None:
+        assert later
+        self.told.append(("post", command, arguments))
+
+
+def _machine(qmp: _Qmp, control: _Control | None = None) -> _QemuMachine:
+    machine = _QemuMachine(cast(Qmp, qmp))
+    if control is not None:
+        machine.use(cast(Control, control))
+    return machine
 
 
 def _set(name: str, file: Path) -> list[object]:
@@ -135,3 +161,46 @@ def test_what_is_wrong_with_one_machine_of_a_system_ends_that(tmp_path: Path) ->
     busy, full = _Qmp(BUSY), _Qmp("zvmlab-cp: the disk is full", klass="GenericError")
     with pytest.raises(EmulatorError, match="^QEMU cannot save the guest: the disk is full"):
         save_together({tmp_path / "busy": _machine(busy), tmp_path / "full": _machine(full)})
+
+
+def test_the_emulators_own_control_socket_is_asked(tmp_path: Path) -> None:
+    qmp, control = _Qmp(), _Control()
+    machine = _machine(qmp, control)
+    machine.go_on()
+    assert not machine.held
+    machine.pause()
+    assert machine.held
+    machine.pass_time(1.25)
+    assert machine.time_to_pass() == 2.5
+    wanted = ["machine-continue", "machine-pause", ("post", "machine-pass", {"ns": 1_250_000_000})]
+    assert control.told == [*wanted, "query-machine"]
+    assert not qmp.told
+
+
+def test_a_machine_is_put_back_by_one_request(tmp_path: Path) -> None:
+    qmp, control = _Qmp(), _Control()
+    machine = _machine(qmp, control)
+    machine.put_back(tmp_path / "machine")
+    assert not machine.held
+    assert control.told == [("machine-restore", {"file": tmp_path / "machine", "continue": True})]
+    # QEMU tells that it has stopped and gone on, and keeps that for whoever does not read it.
+    assert qmp.told == ["take in", ("forget", "GUEST_PANICKED", "STOP", "RESUME")]
+
+
+def test_reason_of_the_control_socket_is_told(tmp_path: Path) -> None:
+    machine = _machine(_Qmp(), _Control("zvmlab-cp: the checkpoint x cannot be used"))
+    with pytest.raises(EmulatorError, match="^QEMU refused machine-restore: the checkpoint x can"):
+        machine.put_back(tmp_path / "machine")
+
+
+def test_qmp_is_asked_when_the_control_socket_is_closed() -> None:
+    """As it is after a crash."""
+    qmp, control = _Qmp(), _Control()
+    machine = _machine(qmp, control)
+    control.closed = True
+    machine.pause()
+    machine.go_on()
+    machine.pass_time(1.0)
+    assert machine.time_to_pass() == 2.5
+    assert not control.told
+    assert qmp.told[:2] == ["stop", "cont"]

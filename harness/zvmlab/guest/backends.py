@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.progress import Progress
+from zvmlab.cp.control import Control, ControlError
 from zvmlab.guest import saving
 from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.console import Crash, disabled_wait
@@ -68,6 +69,12 @@ class Machine(Protocol):
     def registers(self) -> str:
         """PSW and general registers of every CPU, as the emulator writes them."""
 
+    def put_back(self, file: Path) -> None:
+        """pause(), restore() and go_on(); what CP has said until then has come.  After use()."""
+
+    def use(self, control: Control) -> None:
+        """The control socket is the emulator's own, and may be asked for all this."""
+
     def close(self) -> None:
         """Drop the connection; harmless the second time."""
 
@@ -109,6 +116,15 @@ _STOPS = ("STOP", "RESUME")
 _FILE_SECONDS = 60.0
 
 
+def _plain(text: str) -> str:
+    """What QEMU says, without the name of our device."""
+    return text.removeprefix("zvmlab-cp: ")
+
+
+def _nothing(_answer: object, _error: object) -> None:
+    """Of an order: QEMU may end before it answers."""
+
+
 class _QemuMachine:
     clocks_stop = True
     clocks_jump = True
@@ -117,22 +133,63 @@ class _QemuMachine:
     def __init__(self, qmp: Qmp) -> None:
         self.qmp = qmp
         self.held = True
+        self._control: Control | None = None
+
+    def use(self, control: Control) -> None:
+        self._control = control
+
+    @property
+    def _socket(self) -> Control | None:
+        """QEMU takes in a command of QMP byte by byte; a request here costs a tenth of that.
+
+        After a crash, when this socket is closed, it can still be asked by QMP.
+        """
+        return None if self._control is None or self._control.closed else self._control
 
     def go_on(self) -> None:
-        self.qmp.execute("cont")
+        if (control := self._socket) is not None:
+            self._request(control, "machine-continue")
+        else:
+            self.qmp.execute("cont")
         self.held = False
 
     def pause(self) -> None:
-        self.qmp.execute("stop")
+        if (control := self._socket) is not None:
+            self._request(control, "machine-pause")
+        else:
+            self.qmp.execute("stop")
         self.held = True
 
+    def put_back(self, file: Path) -> None:
+        assert self._control is not None
+        arguments = {"file": file.absolute(), "continue": True}
+        self._request(self._control, "machine-restore", arguments)
+        self.qmp.take_in()
+        self._forget()
+        self.held = False
+
     def pass_time(self, seconds: float) -> None:
-        value = {"path": _CP, "property": "pass", "value": round(seconds * _NS)}
-        self.qmp.order("qom-set", value)
+        ns = round(seconds * _NS)
+        if (control := self._socket) is not None:
+            control.post("machine-pass", _nothing, later=True, ns=ns)
+        else:
+            self.qmp.order("qom-set", {"path": _CP, "property": "pass", "value": ns})
 
     def time_to_pass(self) -> float:
-        left = self.qmp.execute("qom-get", {"path": _CP, "property": "pass"})
+        if (control := self._socket) is not None:
+            left = control.execute("query-machine")["pass"]
+        else:
+            left = self.qmp.execute("qom-get", {"path": _CP, "property": "pass"})
         return float(left) / _NS
+
+    @staticmethod
+    def _request(
+        control: Control, command: str, arguments: Mapping[str, object] | None = None
+    ) -> None:
+        try:
+            control.execute(command, time_limit=_FILE_SECONDS, **(arguments or {}))
+        except ControlError as error:
+            raise EmulatorError(f"QEMU refused {command}: {_plain(error.desc)}") from error
 
     def save(self, file: Path) -> None:
         saving.save(self, "QEMU", lambda: self._set("save", file))
@@ -153,10 +210,13 @@ class _QemuMachine:
                 restored()
             except EmulatorError as error:
                 raise EmulatorError(f"QEMU cannot restore the guest: {error}") from error
-            # A machine that stood after a panic is another one now; nobody waits for the others.
-            self.qmp.forget("GUEST_PANICKED", *_STOPS)
+            self._forget()
 
         return complete
+
+    def _forget(self) -> None:
+        """A machine that stood after a panic is another one now; nobody waits for the others."""
+        self.qmp.forget("GUEST_PANICKED", *_STOPS)
 
     def _set(self, name: str, file: Path) -> None:
         """EmulatorError says why it was refused."""
@@ -171,7 +231,7 @@ class _QemuMachine:
                 answered()
             except QmpError as error:
                 kind = saving.NotNow if error.klass == _NOT_NOW else EmulatorError
-                raise kind(error.desc.removeprefix("zvmlab-cp: ")) from error
+                raise kind(_plain(error.desc)) from error
 
         return complete
 

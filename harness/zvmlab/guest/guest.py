@@ -412,11 +412,16 @@ class Guest:
     def take_agent(self, found: Path) -> None:
         """CP is as it was saved, too: READY again by boot()."""
         assert self._peer is not None
-        # What CP has said until then has come, and nobody wants it any more.
+        # What CP has said until then has come, …
         self.control.execute("query-monitor")
+        self._take_agent(found)
+        self.stage = Stage.PAUSED
+
+    def _take_agent(self, found: Path) -> None:
+        assert self._peer is not None
+        # … and nobody wants it any more.
         self.control.forget_events("iucv-event", peer=self._peer.name)
         self._connected = checkpoint.agent_of(self._peer, found)
-        self.stage = Stage.PAUSED
 
     def _launch(self) -> None:
         """Start its emulator, without waiting for it."""
@@ -461,6 +466,9 @@ class Guest:
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
+        # The socket of a member's is its system's, and one that takes turns goes on by QMP only.
+        if self.config.system is None and not self.config.deterministic:
+            self._machine.use(self._control)
         self._peer = Peer(self._control, USER, stream=True)
         if self._checkpoint is not None:
             self._connected = checkpoint.agent_of(self._peer, self._checkpoint)
@@ -584,8 +592,14 @@ class Guest:
         if not self.can_go_back:
             raise UsageError(f"the guest {self.name} cannot be put back to a checkpoint")
         assert self._checkpoint is not None
-        self._stand_at(self._checkpoint)
-        self.take_agent(self._checkpoint)
+        if self._lockstep is None:
+            self.machine.put_back(self._checkpoint / checkpoint.MACHINE)
+            self._resting = False
+            self._take_agent(self._checkpoint)
+            self.stage = Stage.RUNNING
+        else:
+            self._stand_at(self._checkpoint)
+            self.take_agent(self._checkpoint)
         self.boot()
 
     @contextlib.contextmanager
@@ -710,23 +724,38 @@ class Guest:
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
+        if self._connected is not None:
+            known, self._connected = self._connected, None
+            self._pool = known.pool
+            self._adopt(known.stream, known)
+        else:
+            self._await_connection()
+        self._put_late_modules()
+        self.stage = Stage.READY
+
+    def _adopt(self, stream: AfIucvStream, known: checkpoint.Connected | None = None) -> None:
+        """The agent at its other end is this guest's."""
+        self._stream = stream
+        self._agent = Agent(
+            _WatchedStream(stream, self._stream_has_ended),
+            info=None if known is None else known.info,
+            check_runs=self.emulator.check_runs,
+        )
+        self._log = KernelLog(0 if known is None else known.log)
+        self._modules = None
+        self._symbols = None
+        self._holds.clear()
+        self._agent_ends = False
+
+    def _await_connection(self) -> None:
         seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
         used = self.emulator.cpu_seconds()
         limit = FairLimit(seconds, self.emulator.starved_seconds)
         try:
-            known, self._connected = self._connected, None
-            self._pool = None if known is None else known.pool
-            self._stream = listener.accept(limit) if known is None else known.stream
-            stream = _WatchedStream(self._stream, self._stream_has_ended)
-            info = None if known is None else known.info
-            self._agent = Agent(stream, info=info, check_runs=self.emulator.check_runs)
-            self._log = KernelLog(0 if known is None else known.log)
-            self._modules = None
-            self._symbols = None
-            self._holds.clear()
-            self._agent_ends = False
-            if known is None and qmp_of(self.machine) is not None:
+            self._pool = None
+            self._adopt(listener.accept(limit))
+            if qmp_of(self.machine) is not None:
                 from zvmlab.guest.kasan import watch_accesses
 
                 watch_accesses(self.control, self.artifacts.kernel)
@@ -741,8 +770,6 @@ class Guest:
             late.add_note(self.console.tail())
             _add_stacks(late, self)
             raise late from error
-        self._put_late_modules()
-        self.stage = Stage.READY
 
     def _put_late_modules(self) -> None:
         """Also after a reboot, which has brought the image's back."""

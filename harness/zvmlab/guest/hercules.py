@@ -19,6 +19,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
+from zvmlab.cp.control import Control
 from zvmlab.guest import saving
 from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
@@ -257,6 +258,13 @@ class Panel:
     def begin_restore(self, file: Path) -> Callable[[], None]:
         """Return what restores it: nothing is done meanwhile."""
         return lambda: self.restore(file)
+
+    def put_back(self, file: Path) -> None:
+        """Raise: only a new Hercules can take a saved machine's place."""
+        raise UsageError(f"Hercules cannot put its machine back to {file}")
+
+    def use(self, control: Control) -> None:
+        """It is asked by its panel only."""
 
     def crash(self) -> None:
         """Whatever Hercules says is in its log, which the console's thread follows."""

@@ -201,6 +201,13 @@ class Qmp:
                 found += [message] if isinstance(message, dict) else []
         return [message for message in found if message.get("event") in names]
 
+    def take_in(self) -> None:
+        """Read the events that have come, for QEMU keeps what nobody reads."""
+        while b"\n" in self._pending or self._readable(0):
+            message = self._message("an event", Limit(ANSWER_SECONDS))
+            if "event" in message:
+                self.events.append(message)
+
     def forget(self, *names: str) -> None:
         """The events of those names that have come so far are nobody's any more."""
         self.events[:] = [event for event in self.events if event.get("event") not in names]
