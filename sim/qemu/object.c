@@ -243,6 +243,8 @@ static void zvmlab_finalize(Object *obj)
 	cp_port_fini(&s->port);
 	timer_free(s->timer);
 	timer_free(s->pass_timer);
+	if (s->pass_look)
+		qemu_bh_delete(s->pass_look);
 	g_free(s->access);
 }
 

@@ -15,8 +15,11 @@
 #include "qapi/visitor.h"
 #include "qemu/main-loop.h"
 
-/* A CPU that has been woken needs some time to find out why; each look takes some from it. */
-#define LOOK_AGAIN_NS 100000
+/*
+ * Each CPU that begins to wait says so, and a look follows.  A timer that wakes no CPU is not
+ * followed by that: so there is a look after some time, too.
+ */
+#define LOOK_AGAIN_NS 1000000
 
 static int64_t guest_ns(void)
 {
@@ -45,7 +48,8 @@ static void look(void *opaque)
 		if (due > 0)
 			advance(due);
 	}
-	if (s->pass_until > guest_ns())
+	qatomic_set(&s->passing, s->pass_until > guest_ns());
+	if (s->passing)
 		timer_mod_ns(s->pass_timer,
 			     qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + LOOK_AGAIN_NS);
 }
@@ -53,6 +57,15 @@ static void look(void *opaque)
 int64_t zvmlab_time_to_pass(const ZvmlabCp *s)
 {
 	return MAX(0, s->pass_until - guest_ns());
+}
+
+void zvmlab_halts(void)
+{
+	const ZvmlabCp *s = zvmlab_cp;
+
+	/* By the main thread, which carries timers out: it has to wake in any case. */
+	if (s && qatomic_read(&s->passing))
+		qemu_bh_schedule(s->pass_look);
 }
 
 static void get_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
@@ -75,8 +88,10 @@ void zvmlab_pass_time(ZvmlabCp *s, int64_t ns, Error **errp)
 		return;
 	}
 	s->pass_until = runstate_is_running() ? guest_ns() + MIN(ns, INT64_MAX / 2) : 0;
-	if (!s->pass_timer)
+	if (!s->pass_timer) {
 		s->pass_timer = timer_new_ns(QEMU_CLOCK_REALTIME, look, s);
+		s->pass_look = qemu_bh_new(look, s);
+	}
 	look(s);
 }
 

@@ -32,7 +32,9 @@ struct ZvmlabCp {
 	bool holding;		/* … and is about to */
 	QEMUBH *hold;
 	int64_t pass_until;	/* so long time that all CPUs wait is jumped over */
-	QEMUTimer *pass_timer;	/* looks whether they do; NULL: nothing was ever to be */
+	bool passing;		/* … from now on: a CPU that waits says so */
+	QEMUBH *pass_look;	/* looks whether all do; NULL: nothing was ever to be */
+	QEMUTimer *pass_timer;	/* likewise */
 
 	bool mapped;		/* storage is mapped from a checkpoint's file, … */
 	dev_t mapped_dev;	/* … which is this one */

@@ -129,6 +129,9 @@ bool zvmlab_protected(uint64_t addr, bool store, int *flags);
 /* A CPU has loaded a PSW whose wait bit is one.  Says on standard error if no interruption ends that. */
 void zvmlab_wait(const CPUS390XState *env);
 
+/* A CPU waits from now on, unless something is pending.  By any thread, perhaps without the BQL. */
+void zvmlab_halts(void);
+
 /* Has the guest the CPU with this address, if the machine has? */
 bool zvmlab_has_cpu(unsigned int address);
 
