@@ -133,10 +133,24 @@ static int64_t virtual_ns(void)
 
 static void host_kick(void *opaque, unsigned int cpu)
 {
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
 	S390CPU *target = s390_cpu_addr2state(cpu);
 
 	target->env.pending_int |= INTERRUPT_EXT_IUCV;
-	cpu_interrupt(CPU(target), CPU_INTERRUPT_HARD);
+	if (s->serving)
+		s->kicked |= UINT64_C(1) << cpu;
+	else
+		cpu_interrupt(CPU(target), CPU_INTERRUPT_HARD);
+}
+
+void zvmlab_wake_kicked(ZvmlabCp *s)
+{
+	const uint64_t kicked = s->kicked;
+
+	s->kicked = 0;
+	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS && kicked >> cpu; cpu++)
+		if (kicked >> cpu & 1)
+			cpu_interrupt(CPU(s390_cpu_addr2state(cpu)), CPU_INTERRUPT_HARD);
 }
 
 static void host_set_timer(void *opaque, uint64_t tod)

@@ -67,7 +67,10 @@ static void control_readable(void *opaque)
 	ZvmlabCp *s = opaque;
 
 	zvmlab_machine_is_held(s);
+	s->serving = true;
 	s->port.calls->dispatch(&s->port);
+	s->serving = false;
+	zvmlab_wake_kicked(s);
 }
 
 static void time_has_come(void *opaque)

@@ -25,6 +25,8 @@ struct ZvmlabCp {
 	struct cp_port port;
 	QEMUTimer *timer;
 	int watched;		/* cp_calls.fd(), once the machine is complete; else -1 */
+	bool serving;		/* clients: a CPU that wakes would wait for the BQL, … */
+	uint64_t kicked;	/* … so these CPUs wake afterwards */
 	bool ipled;		/* cp_ipl() called since the last reset */
 	uint64_t no_cpus;	/* of the machine: bit n is CPU n, which the guest has not */
 	bool wait_told;		/* a disabled wait has been reported */
@@ -123,6 +125,8 @@ void *zvmlab_shared_map(const ZvmlabCp *s);
 
 /* Forget what was translated from these pages of storage: they hold something else. */
 void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len);
+/* Wake CPUs that have got an interruption while clients were served. */
+void zvmlab_wake_kicked(ZvmlabCp *s);
 /* The callbacks of the core. */
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);
 /* Its external: CPU @cpu may have an interruption, or need no longer wait. */
