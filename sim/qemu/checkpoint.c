@@ -26,11 +26,6 @@
 #include "qapi/error.h"
 
 #define FIRST_CAPACITY (1u << 20)
-/* Of /proc/PID/pagemap (proc(5)), a word for each page. */
-#define PAGE_PRESENT (UINT64_C(1) << 63)
-#define PAGE_SWAPPED (UINT64_C(1) << 62)
-#define PAGE_OF_FILE (UINT64_C(1) << 61)
-#define PAGES_AT_ONCE 4096u
 
 /* What two machines must have in common for one to go on where the other stood. */
 static char *describe_machine(const ZvmlabCp *s)
@@ -71,35 +66,6 @@ static bool save_devices(QEMUFile *f)
 	return result == 0 && qemu_file_get_error(f) == 0;
 }
 
-/*
- * A byte for each page of storage: whether it has been stored to, as far as the host knows.  What is
- * mapped from a file and was not stored to is the file's.  Return: NULL if the host does not tell.
- */
-static uint8_t *stored_pages(const ZvmlabCp *s)
-{
-	const uint64_t pages = s->port.ram_size / CP_PAGE_SIZE;
-	const off_t start = (uintptr_t)s->port.ram / CP_PAGE_SIZE * sizeof(uint64_t);
-	g_autofree uint64_t *words = g_new(uint64_t, PAGES_AT_ONCE);
-	uint8_t *stored = g_new(uint8_t, pages);
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	bool read = fd >= 0;
-
-	for (uint64_t from = 0; read && from < pages; from += PAGES_AT_ONCE) {
-		const uint64_t count = MIN(pages - from, PAGES_AT_ONCE);
-		const size_t len = count * sizeof(uint64_t);
-
-		read = pread(fd, words, len, start + from * sizeof(uint64_t)) == (ssize_t)len;
-		for (uint64_t i = 0; i < count; i++)
-			stored[from + i] = words[i] & PAGE_SWAPPED ||
-					   (words[i] & PAGE_PRESENT && !(words[i] & PAGE_OF_FILE));
-	}
-	if (fd >= 0)
-		close(fd);
-	if (!read)
-		g_clear_pointer(&stored, g_free);
-	return stored;
-}
-
 /* These pages are again what is in the file; what was translated from them is not. */
 static bool discard_pages(ZvmlabCp *s, uint64_t first, uint64_t end)
 {
@@ -136,7 +102,7 @@ static void write_file(const ZvmlabCp *s, const char *path, Error **errp)
 	g_autofree char *machine = describe_machine(s);
 	const bool shared = s->port.system_path;
 	g_autofree uint8_t *stored = s->mapped ? NULL : shared ? zvmlab_shared_pages(s) :
-						       stored_pages(s);
+						       zvmlab_stored_pages(s);
 	struct cp_machine_file file = {
 		.machine = machine, .ram = shared ? zvmlab_shared_map(s) : s->port.ram,
 		.ram_size = s->port.ram_size, .used = stored,
@@ -232,7 +198,7 @@ static void reset_devices(ZvmlabCp *s)
  */
 static bool begin_at(ZvmlabCp *s, const struct cp_machine_file *file, bool *back)
 {
-	g_autofree uint8_t *stored = is_mapped_from(s, file->fd) ? stored_pages(s) : NULL;
+	g_autofree uint8_t *stored = is_mapped_from(s, file->fd) ? zvmlab_stored_pages(s) : NULL;
 
 	*back = false;
 	if (s->port.system_path) {

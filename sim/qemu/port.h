@@ -105,6 +105,8 @@ const char *zvmlab_state_refused(const ZvmlabCp *s);
 
 /* The properties by which the machine is saved to a file, and restored from it. */
 void zvmlab_add_checkpoint(ObjectClass *oc);
+/* A byte for each page of storage: has it been stored to?  To be freed; NULL if the host does not tell. */
+uint8_t *zvmlab_stored_pages(const ZvmlabCp *s);
 /* The machine, which stands still, goes on from the file @path. */
 void zvmlab_restore(ZvmlabCp *s, const char *path, Error **errp);
 
