@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 from failing import Failing, void
 
+from zvmlab.agent.calls import Bad
 from zvmlab.agent.results import RunResult
+from zvmlab.agent.wire import BadKind, Call
 from zvmlab.builder.guesttools import debian_program, debian_root
 from zvmlab.cp.faults import Fault, armed
-from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
+from zvmlab.cp.spool import CARD, LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
 from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import await_sleep, thread_of
@@ -41,6 +43,8 @@ PAGE = 4096
 # The system call's number (asm/unistd.h).
 OPENAT = 288
 CARDS_OF_A_PAGE = 42
+# Where the driver notes the length of the records (drivers/s390/char/vmur.h).
+RECORD_LENGTH = 4064
 pytestmark = [pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=("vmur",))]
 
 
@@ -461,4 +465,161 @@ def test_reader_is_read_from_any_page(vmur: Guest) -> None:
     agent.close(fd).check()
     fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
     assert agent.lseek(fd, 0).errno == errno.ESPIPE
+    agent.close(fd).check()
+
+
+def position(guest: Guest, fd: int) -> int:
+    """The place in an open file, as the kernel shows it."""
+    text = guest.agent.read_file(f"/proc/self/fdinfo/{fd}").decode()
+    return int(re.findall(r"^pos:\s+(\d+)$", text, re.MULTILINE)[0])
+
+
+def record_length(page: bytes) -> int:
+    """What the driver notes at a fixed place in the first page of a file."""
+    return int.from_bytes(page[RECORD_LENGTH : RECORD_LENGTH + 2], "big")
+
+
+@pytest.mark.requirement("R3")
+@pytest.mark.parametrize("length", [CARD, LINE])
+def test_file_is_the_same_however_it_is_read(vmur: Guest, length: int) -> None:
+    """All at once, or in pieces; its end is an empty read; the first page says how long records are."""
+    data = random.Random(length).randbytes(3 * PAGE // length * length)
+    put(vmur.control, GUEST, data, record_length=length)
+    (file,) = files(vmur.control, GUEST)
+    agent = vmur.agent
+    fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    whole = agent.read(fd, 10 * PAGE)
+    assert whole.check() == position(vmur, fd) == file.pages * PAGE
+    pages = [whole.data[at : at + PAGE] for at in range(0, len(whole.data), PAGE)]
+    assert [record_length(page) for page in pages] == [length] + [0] * (file.pages - 1)
+    assert agent.read(fd, 0).check() == 0
+    assert (agent.read(fd, PAGE).check(), position(vmur, fd)) == (0, len(whole.data))
+    for size in (PAGE, 1000, PAGE + 1000, 2 * PAGE):
+        agent.lseek(fd, 0).check()
+        found = b""
+        while part := agent.read(fd, size).data:
+            found += part
+            assert (len(part), position(vmur, fd)) == (
+                min(size, len(whole.data) - len(found) + len(part)),
+                len(found),
+            )
+        assert found == whole.data, size
+    agent.close(fd).check()
+
+
+@pytest.mark.requirement("R3", "R9")
+def test_data_that_cannot_be_copied_are_efault(vmur: Guest) -> None:
+    """The place in the file stays, and the next call has the same data."""
+    put(vmur.control, GUEST, cards("card"))
+    agent = vmur.agent
+    fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    refused = agent.call(Call.READ, fd, Bad(BadKind.UNMAPPED, PAGE), PAGE)
+    assert (refused.errno, position(vmur, fd)) == (errno.EFAULT, 0)
+    page = agent.read(fd, PAGE)
+    assert page.check() == PAGE and "card".encode("cp037") in page.data
+    agent.close(fd).check()
+    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    assert agent.write(fd, Bad(BadKind.UNMAPPED, CARD)).errno == errno.EFAULT
+    assert (files(vmur.control, GUEST, PUNCH), position(vmur, fd)) == ([], 0)
+    for count in (1, 2):
+        assert agent.write(fd, b"\x81" * CARD).check() == CARD
+        assert position(vmur, fd) == count * CARD
+    agent.close(fd).check()
+
+
+@pytest.mark.requirement("R8")
+def test_open_that_waits_ends_by_a_signal(vmur: Guest) -> None:
+    """EINTR; the device is the first one's until that closes it."""
+    first = vmur.agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    second = vmur.agent.worker("second")
+    thread = thread_of(second)
+    batch = second.batch()
+    batch.open(PUN, os.O_WRONLY)
+    opening = batch.start(timeout=SECONDS)
+    assert await_sleep(vmur.agent, thread, OPENAT) == "S"
+    assert second.interrupt()
+    assert opening.result()[0].errno == errno.EINTR
+    assert opens(vmur, PUN, os.O_WRONLY) == errno.EBUSY
+    vmur.agent.close(first).check()
+    assert opens(vmur, PUN, os.O_WRONLY) == 0
+
+
+@pytest.mark.requirement("R8")
+def test_refused_open_leaves_the_device_free(vmur: Guest) -> None:
+    """Whatever the reason: it can be opened, and be taken offline, when that was the only reason."""
+    control = vmur.control
+    first = vmur.agent.open(PRT, os.O_WRONLY | os.O_NONBLOCK).check()
+    assert opens(vmur, PRT, os.O_WRONLY) == errno.EBUSY
+    vmur.agent.close(first).check()
+    assert opens(vmur, PUN, os.O_RDWR) == opens(vmur, PUN, os.O_RDONLY) == errno.EACCES
+    assert opens(vmur, RDR, os.O_WRONLY) == errno.EACCES
+    assert opens(vmur, RDR) == errno.ENODATA
+    put(control, GUEST, cards("x"), hold=True)
+    assert opens(vmur, RDR) == errno.EPERM
+    control.execute("cp-command", command=f"PURGE {GUEST} RDR ALL")
+    put(control, GUEST, cards("x"))
+    with armed(control, Fault("diag14.read", "cc", 2)):
+        assert opens(vmur, RDR) == errno.ENOMEDIUM
+    # The driver asks for the file's block three times: is there one, is it open, how long are records?
+    for nth in (1, 2, 3):
+        with armed(control, Fault("diag14.next", "cc", 1, nth=nth)) as rules:
+            assert opens(vmur, RDR) == errno.ENODATA
+        assert rules[0].fired == 1
+    for node, flags in zip(NODES, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY), strict=True):
+        assert opens(vmur, node, flags) == 0
+    for device in DEVICES:
+        online(vmur, device, b"0")
+        online(vmur, device)
+
+
+@pytest.mark.requirement("R1", "R8")
+def test_node_is_there_while_its_device_is_online(vmur: Guest) -> None:
+    """Its minor number is that of the device; without the device it leads nowhere, ENXIO."""
+    agent = vmur.agent
+    (major,) = re.findall(
+        r"^ *(\d+) vmur$", agent.read_file("/proc/devices").decode(), re.MULTILINE
+    )
+    for device, node in zip(DEVICES, NODES, strict=True):
+        name = f"/sys/class/vmur/{Path(node).name}"
+        minor = int(device.rpartition(".")[2], 16)
+        assert agent.read_file(f"{name}/dev").decode() == f"{major}:{minor}\n"
+    assert agent.mknod("/punch", 0o20600, int(major) << 8 | 0x0D).errno == 0
+    assert opens(vmur, "/punch", os.O_WRONLY) == 0
+    online(vmur, DEVICES[1], b"0")
+    assert opens(vmur, "/punch", os.O_WRONLY) == errno.ENXIO
+    assert agent.open(f"/sys/class/vmur/{Path(PUN).name}/dev").errno == errno.ENOENT
+    assert agent.read_file(f"/sys/bus/ccw/devices/{DEVICES[1]}/reclen") == b"80\n"
+    online(vmur, DEVICES[1])
+    await_node(vmur, PUN)
+    assert opens(vmur, "/punch", os.O_WRONLY) == opens(vmur, PUN, os.O_WRONLY) == 0
+    since = agent.log_position()
+    agent.rmmod("vmur").check()
+    assert "vmur: z/VM virtual unit record device driver unloaded." in [
+        line.text for line in agent.dmesg(since)
+    ]
+    assert b" vmur\n" not in agent.read_file("/proc/devices")
+    for gone in ("/sys/class/vmur", f"/sys/bus/ccw/devices/{DEVICES[1]}/reclen"):
+        assert agent.open(gone).errno == errno.ENOENT
+    assert opens(vmur, "/punch", os.O_WRONLY) == errno.ENXIO
+    agent.modprobe("vmur").check()
+    assert "vmur: z/VM virtual unit record device driver loaded." in [
+        line.text for line in agent.dmesg(since)
+    ]
+
+
+@pytest.mark.requirement("R11")
+def test_file_that_is_taken_away_while_it_is_open(vmur: Guest) -> None:
+    """ENOMEDIUM from then on; the next open has the next file."""
+    for text in ("first", "second"):
+        put(vmur.control, GUEST, cards(text), name=text.upper())
+    agent = vmur.agent
+    fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    assert "first".encode("cp037") in agent.read(fd, PAGE).data
+    vmur.control.execute("cp-command", command="CLOSE 00C PURGE")
+    assert [file.name for file in files(vmur.control, GUEST)] == ["SECOND"]
+    agent.lseek(fd, 0).check()
+    assert agent.read(fd, PAGE).errno == errno.ENOMEDIUM
+    agent.close(fd).check()
+    fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    assert "second".encode("cp037") in agent.read(fd, PAGE).data
     agent.close(fd).check()
