@@ -27,7 +27,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM4"
+#define MEMBER_MAGIC "ZVMLMEM5"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -130,7 +130,8 @@ enum {
 	MEMBER_CPUS_CHANGED = 8,	/**< member_notices.cpus */
 	MEMBER_CONSOLE = 16,		/**< its console has something to show: MEMBER_SHOWN */
 	MEMBER_DEVICES_CHANGED = 32,	/**< MEMBER_HAS_DEVICE says which there are */
-	MEMBER_REQUEST = 64,		/**< shifted left by enum cp_machine_request */
+	MEMBER_READER_READY = 64,	/**< device end at its readers */
+	MEMBER_REQUEST = 128,		/**< shifted left by enum cp_machine_request */
 };
 
 enum member_change { MEMBER_STORED, MEMBER_PAGE_OUT, MEMBER_PAGE_IN };

@@ -376,6 +376,8 @@ static void apply_flags(struct cp_port *port, uint32_t flags)
 							 __ATOMIC_ACQUIRE));
 	if (flags & MEMBER_DEVICES_CHANGED && host->devices_changed)
 		host->devices_changed(host->opaque);
+	if (flags & MEMBER_READER_READY && host->reader_ready)
+		host->reader_ready(host->opaque);
 	if (flags & MEMBER_CONSOLE)
 		show(port);
 	for (unsigned int what = 0; what < CP_MACHINE_REQUESTS && host->machine; what++)

@@ -273,6 +273,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->cpus = host_cpus;
 	host->registers = host_registers;
 	host->devices_changed = zvmlab_devices_changed;
+	host->reader_ready = zvmlab_reader_ready;
 	host->sclp = true;
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;

@@ -62,6 +62,8 @@ extern ZvmlabCp *zvmlab_cp;
 
 /* Devices of the SPOOL statements, before the machine has any. */
 bool zvmlab_add_units(const ZvmlabCp *s, Error **errp);
+/* Its host's: present device end at the readers. */
+void zvmlab_reader_ready(void *opaque);
 /* Likewise of the MDISK statements. */
 bool zvmlab_add_disks(const ZvmlabCp *s, Error **errp);
 

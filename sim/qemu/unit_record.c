@@ -22,6 +22,30 @@ struct UnitRecord {
 	CcwDevice parent_obj;
 };
 
+/* All that were made; none ever goes. */
+static GPtrArray *readers;
+
+/* Of readers that are busy, or have status already, the guest learns enough. */
+static void present_device_end(void *opaque)
+{
+	for (guint i = 0; readers && i < readers->len; i++) {
+		SubchDev *sch = g_ptr_array_index(readers, i);
+		SCSW *scsw = &sch->curr_status.scsw;
+
+		if (scsw->ctrl & (SCSW_STCTL_STATUS_PEND | SCSW_CTRL_MASK_FCTL))
+			continue;
+		scsw->cstat = 0;
+		scsw->dstat = SCSW_DSTAT_DEVICE_END;
+		css_conditional_io_interrupt(sch);
+	}
+}
+
+/* Outside of the CPU's instruction, by which the file may have come. */
+void zvmlab_reader_ready(void *opaque)
+{
+	aio_bh_schedule_oneshot(qemu_get_aio_context(), present_device_end, NULL);
+}
+
 static uint16_t control_unit(uint8_t kind)
 {
 	return kind == CP_UNIT_PRINTER ? 0x1403 : 0x2540;
@@ -54,6 +78,11 @@ static void realize(DeviceState *dev, Error **errp)
 	if (!sch)
 		return;
 	sch->id.cu_type = control_unit(unit->kind);
+	if (unit->kind == CP_UNIT_READER) {
+		if (!readers)
+			readers = g_ptr_array_new();
+		g_ptr_array_add(readers, sch);
+	}
 	CCW_DEVICE_GET_CLASS(ccw)->realize(ccw, errp);
 }
 

@@ -186,6 +186,11 @@ static void host_devices_changed(void *opaque)
 	set_flags(member_of(opaque), MEMBER_DEVICES_CHANGED);
 }
 
+static void host_reader_ready(void *opaque)
+{
+	set_flags(member_of(opaque), MEMBER_READER_READY);
+}
+
 static void host_console(void *opaque, const char *text, size_t len)
 {
 	struct member *member = member_of(opaque);
@@ -225,6 +230,7 @@ void member_host(struct member *member, struct cp_host *host)
 	host->storage_changed = host_storage_changed;
 	host->cpus = host_cpus;
 	host->devices_changed = host_devices_changed;
+	host->reader_ready = host_reader_ready;
 	host->sclp = true;
 	host->page_changed = host_page_changed;
 	host->external = host_external;

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from failing import Failing, void
+from waiting import wait_until
 
 from zvmlab.agent.calls import Bad
 from zvmlab.agent.results import RunResult
@@ -623,3 +624,82 @@ def test_file_that_is_taken_away_while_it_is_open(vmur: Guest) -> None:
     fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
     assert "second".encode("cp037") in agent.read(fd, PAGE).data
     agent.close(fd).check()
+
+
+class Arrivals:
+    """What the reader tells of files that come."""
+
+    def __init__(self, guest: Guest, program: Build, count: int) -> None:
+        """Wait for so many events."""
+        self.guest = guest
+        agent = guest.agent
+        agent.write_file("/tmp/uevents", program("uevents").read_bytes(), 0o755)
+        words = ["/tmp/uevents", str(count), "/tmp/listening", "EVENT=unsol_de"]
+        self._listener = agent.worker("events").spawn(words)
+        wait_until(lambda: agent.open("/tmp/listening").errno == 0, "the program listens")
+        self._before = self._interruptions()
+
+    def _interruptions(self) -> int:
+        text = self.guest.agent.read_file("/proc/interrupts").decode()
+        return int(re.findall(r"^VMR: +(\d+)", text, re.MULTILINE)[0])
+
+    @property
+    def interruptions(self) -> int:
+        """Of all devices of the driver, since then."""
+        return self._interruptions() - self._before
+
+    def seen(self) -> list[str]:
+        """The events that were waited for."""
+        return self._listener.wait(SECONDS).check().stdout.decode().splitlines()
+
+
+@pytest.mark.requirement("R16")
+def test_reader_tells_of_a_file_that_comes(vmur: Guest, program: Build) -> None:
+    """By an event of the reader's; of none that it does not take, nor while it reads another."""
+    control, agent = vmur.control, vmur.agent
+    arrivals = Arrivals(vmur, program, 2)
+    first = put(control, GUEST, cards("first"))
+    wait_until(lambda: arrivals.interruptions == 1, "the first file is told of")
+    put(control, GUEST, cards("held"), hold=True)
+    control.execute("cp-command", command="SPOOL 00C CLASS A")
+    put(control, GUEST, cards("b"), spool_class="B")
+    put(control, OTHER, cards("another user's"))
+    fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    assert "first".encode("cp037") in agent.read(fd, PAGE).data
+    put(control, GUEST, cards("next"))
+    agent.close(fd).check()
+    control.execute("cp-command", command="CLOSE 00C PURGE")
+    assert first not in [file.id for file in files(control, GUEST)]
+    put(control, GUEST, cards("last"))
+    changed = f"change@/devices/css0/0.0.{{}}/{DEVICES[0]}"
+    for event in arrivals.seen():
+        assert re.fullmatch(changed.format("[0-9a-f]{4}"), event), event
+    assert arrivals.interruptions == 2
+    # Who was told holds nothing: the reader can go offline.
+    online(vmur, DEVICES[0], b"0")
+    put(control, GUEST, cards("nobody is told"))
+    online(vmur, DEVICES[0])
+    await_node(vmur, RDR)
+    control.execute("cp-command", command=f"PURGE {GUEST} RDR ALL")
+    put(control, GUEST, cards("again"))
+    assert opens(vmur, RDR) == 0
+
+
+@pytest.mark.requirement("R16")
+def test_file_that_comes_disturbs_no_transfer(vmur: Guest, program: Build) -> None:
+    """Cards are punched meanwhile, and are as they were written."""
+    arrivals = Arrivals(vmur, program, 1)
+    agent = vmur.agent
+    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    for number in range(20):
+        batch = agent.worker("puncher").batch()
+        writes = [batch.write(fd, cards(f"card {number}")) for _ in range(10)]
+        pending = batch.start(timeout=SECONDS)
+        put(vmur.control, GUEST, cards("file"))
+        results = pending.result()
+        assert [results[write].check() for write in writes] == [CARD] * 10
+    agent.close(fd).check()
+    assert len(arrivals.seen()) == 1
+    vmur.control.execute("cp-command", command="CLOSE 00D")
+    (file,) = files(vmur.control, GUEST, PUNCH)
+    assert lines(read(vmur.control, file)) == [f"card {n // 10}" for n in range(200)]

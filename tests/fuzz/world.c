@@ -328,6 +328,7 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.external = host_external,
 		.registers = host_registers,
 		.devices_changed = host_storage_changed,
+		.reader_ready = host_storage_changed,
 		.sclp = true,
 		.event = host_event,
 	};

@@ -177,6 +177,8 @@ void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
 	file->queued = true;
 	assert(spool->lines < SPOOL_MAX_FILES);
 	spool->line[spool->lines++] = slot_of(spool, file);
+	if (queue == SPOOL_RDR)
+		spool_arrived(cp, file);
 }
 
 void spool_to_front(struct cp *cp, const struct spool_file *file)

@@ -152,6 +152,12 @@ struct cp_host {
 	 */
 	void (*devices_changed)(void *opaque);
 
+	/**
+	 * A file has come for the guest's reader, which has none: device end at each of its readers,
+	 * by which the guest may learn of it.  NULL: the emulator has none of CP's.
+	 */
+	void (*reader_ready)(void *opaque);
+
 	/** Does cp_sclp() have what the guest asks SCLP about storage?  If not, none can be standby. */
 	bool sclp;
 
