@@ -8,8 +8,9 @@ import os
 import re
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 SYSCTL = "/proc/sys/appldata"
 SECONDS = 60.0
 NUMBERS = {"mem": 1, "os": 2, "net_sum": 3}
+SOURCE = Path(__file__).parent / "modules" / "netcounts"
 LEVELS = {"mem": "00", "os": "01", "net_sum": "00"}
 HEAD = struct.Struct(">QII")
 MEM = (
@@ -162,6 +164,8 @@ def test_kind_is_collected_while_its_sysctl_is_1(
 def test_memory_is_what_proc_says(sysctls: Sysctls, collection: Collection) -> None:
     """Sizes as in /proc/meminfo; what is counted lies between two looks at /proc/vmstat."""
     guest = sysctls.guest
+    # Pages that are shared: those of a tmpfs.
+    guest.agent.write_file("/tmp/shared", bytes(4 << 20), 0o600)
     before = proc(guest, "/proc/vmstat")
     sysctls.set("mem", 1)
     after = proc(guest, "/proc/vmstat")
@@ -175,6 +179,9 @@ def test_memory_is_what_proc_says(sysctls: Sysctls, collection: Collection) -> N
     assert mem["totalhigh"] == mem["freehigh"] == 0
     # One page of 4 KiB counts as 4 in both: what changes meanwhile is little.
     assert abs(mem["freeram"] - info["MemFree"]) < 4096
+    assert abs(mem["cached"] - info["Cached"]) < 1024 < info["Cached"]
+    # The only number of pages.
+    assert abs(mem["sharedram"] * KIB_PER_PAGE - info["Shmem"]) < 1024 < info["Shmem"]
     for name in ("pgpgin", "pgpgout", "pswpin", "pswpout", "pgfault", "pgmajfault"):
         assert before[name] <= mem[name] <= after[name], name
     allocated = ("pgalloc_dma", "pgalloc_normal")
@@ -233,19 +240,24 @@ def test_processes_and_cpus_are_what_proc_says(sysctls: Sysctls, collection: Col
 
 @pytest.mark.requirement("A5")
 @pytest.mark.representative
-def test_network_is_the_sum_of_proc(sysctls: Sysctls, collection: Collection) -> None:
-    """All interfaces of the first network namespace, added up."""
+def test_network_is_the_sum_of_proc(
+    sysctls: Sysctls, collection: Collection, built_module: Callable[..., Path]
+) -> None:
+    """All interfaces of the first network namespace, added up; none of the sums is zero."""
     guest = sysctls.guest
+    guest.agent.write_file("/tmp/netcounts.ko", built_module(SOURCE).read_bytes(), 0o600)
+    guest.agent.insmod("/tmp/netcounts.ko").check()
     sysctls.set("net_sum", 1)
     lines = guest.agent.read_file("/proc/net/dev").decode().splitlines()[2:]
     rows = [[int(word) for word in line.split(":")[1].split()] for line in lines]
     record = sysctls.kernel(collection.sample(), "net_sum")
     interfaces, _ = struct.unpack_from(">II", record.numbers)
-    assert interfaces == len(rows) >= 1
+    assert interfaces == len(rows) >= 3
     net = record.words(NET, "Q", 8)
     columns = (1, 9, 0, 8, 2, 10, 3, 11, 13)
     for name, column in zip(NET, columns, strict=True):
-        assert net[name] == sum(row[column] for row in rows), name
+        assert net[name] == sum(row[column] for row in rows) > 0, name
+    guest.agent.rmmod("netcounts").check()
 
 
 def _load(guest: Guest) -> list[str]:
