@@ -403,6 +403,136 @@ def test_cache_may_be_switched_off(guest: Guest, drive: Drive) -> None:
         assert drive.requests == before + 4
 
 
+@pytest.mark.requirement("F7")
+def test_cache_has_what_was_asked_for_last(guest: Guest, device: Device, drive: Drive) -> None:
+    """A listing of a file is not the file, and two files that are read in turn are not mixed."""
+    for _ in range(2):
+        device.command("dir readme")
+        assert device.read_all().decode().split()[-1] == "readme"
+        assert device.get("readme") == FILES["readme"]
+    big = {name: pattern(10_000, seed) for seed, name in enumerate(("one", "two"))}
+    for name, data in big.items():
+        drive.write(name, data)
+    with Device(guest.agent.worker("other")) as other:
+        readers = {"one": device, "two": other}
+        for name, reader in readers.items():
+            reader.command(f"get {name}")
+        for at in range(0, 10_000, 1000):
+            for name, reader in readers.items():
+                assert reader.try_read(1000).data[:1000] == big[name][at : at + 1000], (name, at)
+
+
+@pytest.mark.requirement("F7")
+def test_cache_grows_old(guest: Guest, device: Device, drive: Drive) -> None:
+    """After half a minute the file is asked for again."""
+    assert device.get("readme", 3) == FILES["readme"]
+    drive.write("readme", b"Hello, you\n")
+    batch = guest.agent.batch()
+    batch.sleep(31)
+    guest.outlast(batch.start(LIMIT), LIMIT, jump=31)
+    before = drive.requests
+    assert device.get("readme", 3) == b"Hello, you\n"
+    assert drive.requests == before + 1
+
+
+@pytest.mark.requirement("F7")
+def test_each_request_fills_the_cache(guest: Guest, drive: Drive) -> None:
+    """From where the program reads; what is larger than the cache is not kept."""
+    data, cache = pattern(20_000), 2 * PAGE
+    drive.write("file", data)
+    guest.agent.modprobe("hmcdrv", f"cachesize={cache}").check()
+    with Device(guest.agent.worker("hmc")) as device:
+        for size in (1000, PAGE, cache):
+            before, wanted, begin = drive.requests, 0, -cache
+            for at in range(0, len(data), size):
+                if not at + min(size, len(data) - at) <= begin + cache:
+                    wanted, begin = wanted + 1, at
+            # Another file in between, so that nothing is there at first.
+            device.get("readme")
+            assert device.get("file", size) == data
+            assert drive.requests == before + 1 + wanted, size
+        before = drive.requests
+        device.command("get file")
+        assert device.try_read(cache + 1).data[: cache + 1] == data[: cache + 1]
+        assert drive.requests == before + 1
+        device.seek(0)
+        assert device.try_read(5).data[:5] == data[:5]
+        assert drive.requests == before + 2
+
+
+@pytest.mark.requirement("F6")
+def test_each_request_ends_with_an_interruption(guest: Guest, device: Device, drive: Drive) -> None:
+    """The kernel counts them, and none is missing."""
+
+    def counted() -> int:
+        text = guest.agent.read_file("/proc/interrupts").decode()
+        return int(re.findall(r"^FTP: +(\d+)", text, re.MULTILINE)[0])
+
+    before, requests = counted(), drive.requests
+    device.get("readme")
+    device.command("append readme")
+    device.try_write(b"more").check()
+    device.command("get nothing")
+    assert device.try_read().errno == errno.ENOENT
+    assert counted() - before == drive.requests - requests == 3
+
+
+@pytest.mark.requirement("F8")
+@pytest.mark.parametrize(
+    "command",
+    ["  get   readme", "get\treadme", "\tget readme", "get readme\n", "get readme\nfetch it"],
+)
+def test_blanks_around_the_words_mean_nothing(device: Device, command: str) -> None:
+    """Nor does what follows the end of the line."""
+    device.command(command)
+    assert device.read_all() == FILES["readme"]
+
+
+@pytest.mark.requirement("F8")
+def test_name_may_have_blanks(device: Device, drive: Drive) -> None:
+    drive.write("read me", b"blank")
+    assert device.get("read me") == b"blank"
+    device.command("get read")
+    assert device.try_read().errno == errno.ENOENT
+
+
+@pytest.mark.requirement("F2", "F4", "F8")
+def test_data_that_cannot_be_copied_are_efault(device: Device, drive: Drive) -> None:
+    """The place in the file stays, and nothing is written."""
+    nowhere = Bad(BadKind.UNMAPPED, 100)
+    device.command("get readme")
+    assert device.worker.call(Call.READ, device.fd, nowhere, 100).errno == errno.EFAULT
+    assert device.read_all() == FILES["readme"]
+    device.command("put new")
+    assert device.worker.write(device.fd, nowhere).errno == errno.EFAULT
+    assert sorted(drive.files) == sorted(FILES)
+    assert device.try_write(b"data").check() == 4
+    assert drive.read("new") == b"data"
+
+
+@pytest.mark.requirement("F2", "F8")
+def test_end_of_the_file_is_where_a_command_begins(device: Device) -> None:
+    """SEEK_END with a distance: from there on the next command reads.  Holes cannot be looked for."""
+    assert device.seek(7, os.SEEK_END) == 7
+    assert device.worker.write(device.fd, b"get readme").check() == 10
+    assert device.read_all() == FILES["readme"][7:]
+    for whence in (os.SEEK_DATA, os.SEEK_HOLE):
+        assert device.worker.lseek(device.fd, 0, whence).errno == errno.EINVAL
+    for whence in (os.SEEK_SET, os.SEEK_END):
+        assert device.worker.lseek(device.fd, -1, whence).errno == errno.EINVAL
+
+
+@pytest.mark.requirement("F1", "F8")
+def test_device_that_another_has_closed_goes_on(guest: Guest, device: Device) -> None:
+    """Each open asks for the service, and only the last close ends that."""
+    with Device(guest.agent.worker("other")) as other:
+        assert other.get("readme") == FILES["readme"]
+    assert device.get("images/kernel.img") == FILES["images/kernel.img"]
+    device.close()
+    with Device(guest.agent.worker("other")) as other:
+        assert other.get("images/kernel.img") == FILES["images/kernel.img"]
+
+
 @pytest.mark.requirement("F8")
 def test_commands_that_are_none_are_einval(device: Device, drive: Drive) -> None:
     before = drive.requests
