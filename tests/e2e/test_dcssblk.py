@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -239,6 +240,7 @@ def test_several_segments_are_one_disk(lab: Guest) -> None:
         ("GAP:HIGH", "Adjacent DCSSs GAP and HIGH are not contiguous"),
         ("SR1:SC1", "DCSS SR1 and DCSS SC1 have incompatible types"),
         ("EN1:ER1", "DCSS EN1 and DCSS ER1 have incompatible types"),
+        ("MIXED:OURS", "DCSS MIXED and DCSS OURS have incompatible types"),
         ("MINE:MINE", "Adjacent DCSSs MINE and MINE are not contiguous"),
     ],
 )
@@ -531,6 +533,85 @@ def test_names(lab: Guest) -> None:
         assert attempt(lab, attribute, names) == error, names
         assert loaded(lab) == {"MINE": False}, names
     assert attempt(lab, "remove", "mine") == 0
+    assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B2", "B5", "B9")
+@pytest.mark.zvmlab(segments=("EIGHTCHR 8000-80FF EW",))
+def test_name_of_eight_characters_and_values_with_an_end(lab: Guest) -> None:
+    """As long as a name can be; a value may have a newline behind it, and nothing else."""
+    Block(lab, "EIGHTCHR").set("add", "eightchr\n")
+    assert loaded(lab) == {"EIGHTCHR": False}
+    for value in ("0", "1"):
+        assert attempt(lab, "EIGHTCHR/shared", f"{value}\n") == 0
+        assert text_of(lab, f"{SYSFS}/EIGHTCHR/shared") == value
+        assert attempt(lab, "EIGHTCHR/save", f"{value}\n") == 0
+    for attribute in ("shared", "save"):
+        for value in ("01", "1x", "x", "2\n"):
+            assert attempt(lab, f"EIGHTCHR/{attribute}", value) == errno.EINVAL, (attribute, value)
+    assert text_of(lab, f"{SYSFS}/EIGHTCHR/shared") == "1"
+    assert attempt(lab, "remove", "EightChr\n") == 0
+    assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B3", "B10")
+@pytest.mark.zvmlab(segments=("A1 8000-80FF EW", "B1 8100-81FF EN", "C1 8200-82FF EW"))
+def test_three_segments_in_any_order_are_one_disk(lab: Guest) -> None:
+    """Contents follow the addresses, whatever order the names have; a gap is one in any order."""
+    for names in itertools.permutations(("A1", "B1", "C1")):
+        block = Block(lab, names[0])
+        block.set("add", ":".join(names))
+        assert text_of(lab, f"{SYSFS}/{names[0]}/seglist").split() == list(names)
+        assert int(text_of(lab, "/sys/block/dcssblk0/size")) * 512 == 3 * MIB
+        parts = [bytes([number]) * PAGE for number in (1, 2, 3)]
+        for number, data in enumerate(parts):
+            block.write(number * MIB, data)
+        assert [block.read(number * MIB, PAGE) for number in range(3)] == parts
+        block.purge()
+        assert loaded(lab) == {}
+    for names in (("A1", "C1"), ("C1", "A1")):
+        log = Log(lab.agent, "dcssblk")
+        assert attempt(lab, "add", ":".join(names)) == errno.EINVAL
+        assert log.texts()[-1] == "Adjacent DCSSs A1 and C1 are not contiguous"
+        assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B1", "B8")
+def test_each_disk_has_a_number_and_data_of_its_own(lab: Guest) -> None:
+    """The lowest number that is free; the disks' ends are those of their segments."""
+
+    def node(name: str, number: int) -> str:
+        assert int(text_of(lab, f"/sys/block/dcssblk{number}/size")) * 512 == MIB, name
+        return f"/dev/dcssblk{number}"
+
+    def access(number: int, data: bytes, offset: int) -> bytes:
+        fd = lab.agent.open(f"/dev/dcssblk{number}", os.O_RDWR | os.O_SYNC).check()
+        lab.agent.pwrite(fd, data, offset).check()
+        found = lab.agent.pread(fd, len(data), offset).data
+        lab.agent.close(fd).check()
+        return found
+
+    names = ("MINE", "OURS", "EW1")
+    for number, name in enumerate(names):
+        assert attempt(lab, "add", name) == 0
+        assert node(name, number)
+    for number, name in enumerate(names):
+        for offset in (0, MIB - PAGE):
+            data = f"{name} at {offset} ".encode().ljust(PAGE, b".")
+            assert access(number, data, offset) == data
+    assert attempt(lab, "remove", "OURS") == 0
+    assert loaded(lab) == {"MINE": False, "EW1": False}
+    for number in (0, 2):
+        fd = lab.agent.open(f"/dev/dcssblk{number}", os.O_RDWR).check()
+        for offset in (0, MIB - PAGE):
+            assert lab.agent.pread(fd, 20, offset).data.startswith(names[number].encode())
+        assert lab.agent.pread(fd, PAGE, MIB).ret == 0
+        assert lab.agent.pwrite(fd, b"x", MIB).errno == errno.ENOSPC
+        lab.agent.close(fd).check()
+    assert attempt(lab, "add", "SW1") == 0
+    assert node("SW1", 1)
+    for name in ("MINE", "SW1", "EW1"):
+        assert attempt(lab, "remove", name) == 0
     assert loaded(lab) == {}
 
 
