@@ -137,6 +137,38 @@ def test_only_the_sender_that_is_named(guest: Guest, events: Events) -> None:
 
 
 @app
+@pytest.mark.requirement("U4")
+def test_sender_without_a_name_is_everybody(guest: Guest, events: Events) -> None:
+    """As if the parameter were not given."""
+    guest.agent.modprobe("smsgiucv_app", "sender=").check()
+    listener = events.listen(2)
+    with Peer(guest.control, "TESTER") as tester, Peer(guest.control, "A") as other:
+        for peer in (tester, other):
+            assert peer.cp("SMSG LINUX001 APP text") == DONE
+        assert seen_by(listener) == ["TESTER APP text", "A APP text"]
+
+
+@app
+@pytest.mark.requirement("U1")
+def test_events_are_of_a_device_of_the_module(guest: Guest, program: Build) -> None:
+    """It is a device of smsgiucv's driver, and goes with the module."""
+    agent = guest.agent
+    agent.write_file("/tmp/uevents", program("uevents").read_bytes(), 0o755)
+    agent.modprobe("smsgiucv_app").check()
+    words = ["/tmp/uevents", "1", READY, "SMSG_TEXT=text"]
+    listener = agent.worker("events").spawn(words)
+    wait_for(guest, READY)
+    with Peer(guest.control, "TESTER") as tester:
+        assert tester.cp("SMSG LINUX001 APP text") == DONE
+    assert seen_by(listener) == ["change@/devices/iucv/smsgiucv_app"]
+    places = [f"/sys/bus/iucv/{kind}/smsgiucv_app" for kind in ("devices", "drivers/SMSGIUCV")]
+    assert [agent.open(place).errno for place in places] == [0, 0]
+    agent.rmmod("smsgiucv_app").check()
+    assert [agent.open(place).errno for place in places] == [errno.ENOENT] * 2
+    agent.modprobe("smsgiucv_app").check()
+
+
+@app
 @pytest.mark.requirement("U5")
 def test_only_messages_with_the_prefix_and_text(guest: Guest, events: Events) -> None:
     """APP as it is written; nothing where no text follows."""
