@@ -3,93 +3,24 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from zvmlab.base.errors import Timeout
-from zvmlab.base.progress import Progress
-from zvmlab.builder.kernel import slowness
-from zvmlab.guest import hercules
-from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.backends import backend_of
-from zvmlab.guest.config import QEMU, Channels, GuestConfig, emulator_arguments
-from zvmlab.guest.emulator import Emulator
+from without_zvm import STOPPED, console_of, loads
+from zvmlab.guest.config import HERCULES, GuestConfig
 
-BOOT_SECONDS = 90
-MODULE = "/lib/modules/monreader.ko"
-REFUSED = f"zvmlab: {MODULE} cannot be loaded: No such device"
-LAST = "zvmlab: no IUCV here"
-# How Hercules tells of a power-off.
-STOPPED = "SIGP Stop"
-
-
-@pytest.fixture
-def config(guest_config: GuestConfig, zvmlab_driver: str, zvmlab_dir: Path) -> GuestConfig:
-    """A guest whose /init loads the driver, says how that went, and powers off for want of IUCV."""
-    modules = zvmlab_dir / "modules"
-    modules.write_text(f"{MODULE}\n", encoding="ascii")
-    return guest_config._replace(files={"/etc/zvmlab/modules": modules})
-
-
-def without_cp(arguments: Sequence[str]) -> list[str]:
-    """QEMU's command line without the CP, its monitor and the pause at the start."""
-    left = []
-    words = iter(arguments)
-    for word in words:
-        if word in ("-object", "-qmp"):
-            next(words)
-        elif word != "-S":
-            left.append(word)
-    return left
-
-
-def qemu(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
-    """Started in QEMU; the process, and where the console is."""
-    console, unused = folder / "console.log", folder / "unused"
-    arguments = emulator_arguments(
-        config, prepare(config, Progress()), Channels(unused, unused, console, None, None)
-    )
-    return Emulator(without_cp(arguments), folder / "emulator.log"), console
-
-
-def stock_hercules(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
-    """Started in Hercules with a console of its own, which writes to its log."""
-    words = hercules.prepare_stock(config, prepare(config, Progress()), folder)
-    log = folder / "emulator.log"
-    return Emulator(words, log, folder=folder), log
-
-
-def await_last(emulator: Emulator, console: Path, seconds: float) -> str:
-    """The console when /init has said its last, or has powered off."""
-    limit = time.monotonic() + seconds
-    while True:
-        alive = emulator.alive
-        text = console.read_text(encoding="utf-8", errors="replace") if console.exists() else ""
-        if LAST in text or STOPPED in text:
-            return text
-        if not alive:
-            pytest.fail(f"the emulator has ended\n{text}")
-        if time.monotonic() > limit:
-            raise Timeout(f"/init did not end within {seconds:g} s")
-        time.sleep(0.02)
+MODULE = "monreader"
+REFUSED = f"zvmlab: /lib/modules/{MODULE}.ko cannot be loaded: No such device"
 
 
 @pytest.mark.requirement("M4")
 def test_without_zvm_loading_fails_and_says_so_enodev(
-    config: GuestConfig, zvmlab_dir: Path
+    guest_config: GuestConfig, zvmlab_driver: str, zvmlab_dir: Path
 ) -> None:
     """On a machine that is not z/VM the module does not load (ENODEV) and the log says why."""
-    start = qemu if config.backend == QEMU else stock_hercules
-    seconds = BOOT_SECONDS * backend_of(config.backend).slowness * slowness(config.kernel)
-    emulator, console = start(config, zvmlab_dir)
-    emulator.expect_exit()
-    try:
-        log = await_last(emulator, console, seconds)
-    finally:
-        emulator.stop()
+    assert zvmlab_driver
+    log = console_of(loads(guest_config, zvmlab_dir, [MODULE]), zvmlab_dir)
     assert "The z/VM *MONITOR record device driver cannot be loaded without z/VM" in log
     # In Hercules the power may go before the console has written /init's last lines.
-    assert REFUSED in log or (start is stock_hercules and STOPPED in log)
+    assert REFUSED in log or (guest_config.backend == HERCULES and STOPPED in log)
