@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LIST = Path(__file__).with_name("dbginfo_commands.txt")
 COUNT, WANTED = 66, 55
 UNKNOWN_TEXTS = {
-    "q cpservice", "q cpprot user", "q specex", "q sxspages", "q memassist", "q proc topology",
+    "q cpservice", "q cpprot user", "q specex", "q sxspages", "q proc topology",
     "q qioass", "q dump", "q reorder VMUSERID", "q syscontrol",
 }  # fmt: skip
 """No public text says how CP answers: refused as an option that it does not have."""

@@ -157,6 +157,51 @@ int cpcmd_query_quickdsp(struct cpcmd_args *args)
 	return 0;
 }
 
+/* The user that [FOR] *, userid or USER userid name, the issuer's own without; others need class B. */
+static int read_for_user(struct cpcmd_args *args, char *name, size_t size)
+{
+	bool given = cpcmd_next(args);
+	const bool preposition = given && strcmp(args->word, "FOR") == 0;
+	bool keyword;
+
+	if (preposition)
+		given = cpcmd_next(args);
+	snprintf(name, size, "%s", args->userid);
+	if (given && strcmp(args->word, "*") == 0)
+		return cpcmd_end(args, MODULE);
+	if (given && !strchr(args->classes, 'B'))
+		return cpcmd_invalid(args, MODULE);
+	keyword = given && strcmp(args->word, "USER") == 0;
+	if (keyword)
+		given = cpcmd_next(args);
+	if (!given && (preposition || keyword))
+		return cpcmd_message(args->cp, MODULE, CPCMD_BAD_USERID, 'E',
+				     "Userid missing or invalid");
+	if (given)
+		snprintf(name, size, "%s", args->word);
+	return cpcmd_end(args, MODULE);
+}
+
+/*
+ * All may use the assist, and nobody does: no machine has the instruction, without which a
+ * user's own setting is OFF at first.
+ */
+int cpcmd_query_memassist(struct cpcmd_args *args)
+{
+	char name[sizeof(args->word)];
+	const int rc = read_for_user(args, name, sizeof(name));
+
+	if (rc != 0)
+		return rc;
+	if (!parts_logged_on(args->cp, name))
+		return cpcmd_message(args->cp, MODULE, CPCMD_NOT_LOGGED_ON, 'E',
+				     "%s not logged on", name);
+	cpcmd_line(args->cp, "ALL USERS SET - ON");
+	cpcmd_line(args->cp, "USER      SETTING   STATUS");
+	cpcmd_line(args->cp, "%-8s  OFF       INACTIVE", name);
+	return 0;
+}
+
 /* Neither SET LOADDEV nor SET DUMPDEV has been given: nothing is set. */
 int cpcmd_query_loaddev(struct cpcmd_args *args)
 {

@@ -238,6 +238,33 @@ TEST(others)
 	ck_guest("q xstore", 3, INVALID("CQV", "XSTORE"));
 }
 
+static const char MEMASSIST[] = "ALL USERS SET - ON\n"
+				"USER      SETTING   STATUS\n"
+				"LINUX001  OFF       INACTIVE\n";
+
+static const char *const memassist[] = { "q memassist", "QUERY MEMA *", "Q MEMASSIST FOR *",
+					 "q mema linux001", "Q MEMASSIST USER LINUX001",
+					 "Q MEMASSIST FOR USER LINUX001" };
+
+TEST_EACH(memory_assist, memassist)
+{
+	as_system_programmer();
+	ck_guest(memassist[_i], 0, MEMASSIST);
+}
+
+TEST(memory_assist_of_others)
+{
+	as_system_programmer();
+	ck_guest("Q MEMASSIST NOBODY", 45, "HCPCQV045E NOBODY not logged on\n");
+	ck_guest("Q MEMASSIST FOR", 20, "HCPCQV020E Userid missing or invalid\n");
+	ck_guest("Q MEMASSIST USER", 20, "HCPCQV020E Userid missing or invalid\n");
+	ck_guest("Q MEMASSIST * X", 3, EXTRA("CQV", "X"));
+	/* Only class B may ask for a user by name. */
+	as_general_user();
+	ck_guest("Q MEMASSIST", 0, MEMASSIST);
+	ck_guest("Q MEMASSIST USER LINUX001", 3, INVALID("CQV", "USER"));
+}
+
 TEST(detach)
 {
 	ck_guest("DETACH 260C", 40, "HCPDTV040E Device 260C does not exist\n");
