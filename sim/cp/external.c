@@ -40,5 +40,6 @@ void cp_external_kick(struct cp *cp)
 {
 	assert(cp->host.external);
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
-		cp->host.external(cp->host.opaque, cpu);
+		if (cp->cpus >> cpu & 1)
+			cp->host.external(cp->host.opaque, cpu);
 }

@@ -51,6 +51,9 @@ void cp_set_cpus(struct cp *cp, uint64_t cpus)
 	cp->started &= cpus;
 	if (cp->host.cpus)
 		cp->host.cpus(cp->host.opaque, cpus);
+	/* What one that goes was to be told, another may take. */
+	if (gone && cp->host.external)
+		cp_external_kick(cp);
 }
 
 void cp_reset_cpu(struct cp *cp, unsigned int cpu)

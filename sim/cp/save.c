@@ -366,7 +366,7 @@ void save_show(struct cp *cp)
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
 		if (cp_interrupt_pending(cp, cpu))
 			cp_kick(cp, cpu);
-		if (cp_external_pending(cp, cpu))
+		if (cp->cpus >> cpu & 1 && cp_external_pending(cp, cpu))
 			cp->host.external(cp->host.opaque, cpu);
 	}
 }

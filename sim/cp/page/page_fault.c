@@ -20,10 +20,16 @@ static uint64_t corrupted(uint64_t token, const struct fault_action *action)
 	return token ^ (uint64_t)(uint8_t)action->value << (56 - 8 * byte);
 }
 
+/* What was meant for a CPU that has been detached since is any CPU's. */
+static bool is_for_any(const struct cp *cp, uint16_t to)
+{
+	return to == PAGE_ANY_CPU || !(cp->cpus >> to & 1);
+}
+
 /* Every CPU that could take an interruption looks for one. */
 static void kick(struct cp *cp, uint16_t to)
 {
-	if (to == PAGE_ANY_CPU)
+	if (is_for_any(cp, to))
 		cp_external_kick(cp);
 	else
 		cp->host.external(cp->host.opaque, to);
@@ -363,15 +369,16 @@ static struct page_fault *initial_for(struct paging *paging, unsigned int cpu)
 	return NULL;
 }
 
-static struct page_fault *completion_for(struct paging *paging, unsigned int cpu)
+static struct page_fault *completion_for(const struct cp *cp, unsigned int cpu)
 {
+	struct paging *paging = cp->paging;
 	struct page_fault *first = NULL;
 
 	for (uint32_t i = 0; i < paging->faults; i++) {
 		struct page_fault *fault = &paging->fault[i];
 
 		if (fault->completion == PAGE_COMPLETION_PENDING && fault->delay == 0 &&
-		    (fault->to == PAGE_ANY_CPU || fault->to == cpu) &&
+		    (is_for_any(cp, fault->to) || fault->to == cpu) &&
 		    (!first || fault->order < first->order))
 			first = fault;
 	}
@@ -381,7 +388,7 @@ static struct page_fault *completion_for(struct paging *paging, unsigned int cpu
 bool page_external_pending(const struct cp *cp, unsigned int cpu)
 {
 	return cp->paging->faults > 0 &&
-	       (initial_for(cp->paging, cpu) || completion_for(cp->paging, cpu));
+	       (initial_for(cp->paging, cpu) || completion_for(cp, cpu));
 }
 
 /* One completion more has been presented: those that are delayed come nearer. */
@@ -431,5 +438,5 @@ void page_external_take(struct cp *cp, unsigned int cpu, struct cp_external *ext
 	if (fault)
 		take_initial(cp, fault, external);
 	else
-		take_completion(cp, cpu, completion_for(cp->paging, cpu), external);
+		take_completion(cp, cpu, completion_for(cp, cpu), external);
 }

@@ -7,6 +7,7 @@
 #include "fixture.h"
 #include "pfault_block.h"
 #include "state_check.h"
+#include "zvmlab/command.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/page.h"
 
@@ -313,6 +314,27 @@ TEST_LOOP(a_reset_lets_go, 0, 2)
 	ck_assert_uint_eq(fx.externals[2], 1);
 	ck_assert_uint_eq(fx.externals[0], 0);
 	ck_assert(!cp_page_held(fx.cp, 2));
+	ck_none(2);
+}
+
+/* A CPU that has been detached takes nothing: another one gets what was meant for it. */
+TEST(cpu_that_goes)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "3", "directory",
+					     "IUCV ALLOW;CPU 00 BASE;CPU 01;CPU 02", NULL });
+	shake(0, 5);
+	out(PAGE, false);
+	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
+	ck_external(0, INITIAL, 5);
+	ck_assert_uint_eq(page_in(fx.cp, PAGE, 1, 1), 1);
+	ck_none(0);
+	memset(fx.externals, 0, sizeof(fx.externals));
+	ck_assert_int_eq(cpcmd_run(fx.cp, CPCMD_GUEST, "DETACH CPU 1", 12)->rc, 0);
+	ck_assert_uint_eq(fx.externals[0], 1);
+	ck_assert_uint_eq(fx.externals[1], 0);
+	ck_assert_uint_eq(fx.externals[2], 1);
+	ck_external(0, COMPLETION, 5);
 	ck_none(2);
 }
 
