@@ -146,7 +146,7 @@ static void guest(const struct operation *op)
 		parm.buffer.addr = world.keep || op->area & 0x80 ?
 					   BUFFERS + (op->area & 0x3f) * 8u :
 					   addresses[op->area % COUNT(addresses)];
-	world_guest_call(op->actor % world.cpus, function, &parm);
+	world_guest_call(world_cpu(op->actor), function, &parm);
 }
 
 static void peer(const struct operation *op)
@@ -167,7 +167,7 @@ static void peer(const struct operation *op)
 static void raw(const struct operation *op)
 {
 	struct cp_insn insn = {
-		.cpu = op->actor % world.cpus, .gr = world.gr, .amode = modes[op->flags % 3],
+		.cpu = world_cpu(op->actor), .gr = world.gr, .amode = modes[op->flags % 3],
 		.problem = op->flags & 0x80,
 	};
 
@@ -193,7 +193,7 @@ static void list(const struct operation *op)
 static void diagnose(const struct operation *op, uint16_t code, unsigned int r1, unsigned int r3)
 {
 	struct cp_insn insn = {
-		.cpu = op->actor % world.cpus, .gr = world.gr, .amode = modes[op->flags % 3],
+		.cpu = world_cpu(op->actor), .gr = world.gr, .amode = modes[op->flags % 3],
 		.problem = op->flags == 0xff, .dat = op->flags & 0x40,
 		.asce = area_address(op->class) | (op->limit & 0x2f),
 	};
@@ -370,7 +370,7 @@ static void sclp(const struct operation *op)
 	memset(sccb, op->value, sizeof(sccb));
 	put_be16(sccb, (uint16_t)length);
 	put_be16(sccb + 8, op->area % 8u);
-	cp_sclp(world.cp, op->actor % world.cpus, command, sccb);
+	cp_sclp(world.cp, world_cpu(op->actor), command, sccb);
 	for (unsigned int i = length; i < sizeof(sccb); i++)
 		if (sccb[i] != op->value)
 			world_fail("SCLP stores behind its block of %u bytes", length);
@@ -383,7 +383,7 @@ static void sthyi(const struct operation *op)
 {
 	const unsigned int r1 = op->path & 15, r2 = op->path >> 4;
 	struct cp_insn insn = {
-		.cpu = op->actor % world.cpus, .gr = world.gr, .amode = modes[op->flags % 3],
+		.cpu = world_cpu(op->actor), .gr = world.gr, .amode = modes[op->flags % 3],
 		.problem = op->flags & 0x80,
 	};
 	static uint8_t response[4096];
@@ -402,7 +402,7 @@ static void sthyi(const struct operation *op)
 static void paging(const struct operation *op)
 {
 	static const uint8_t block[512] = { 1 };
-	const unsigned int cpu = op->actor % world.cpus;
+	const unsigned int cpu = world_cpu(op->actor);
 	struct cp_external external;
 	char err[256];
 
@@ -565,7 +565,7 @@ static void spooling(const struct operation *op)
 
 static void stsi(const struct operation *op)
 {
-	struct cp_insn insn = { .cpu = op->actor % world.cpus, .gr = world.gr, .amode = 64 };
+	struct cp_insn insn = { .cpu = world_cpu(op->actor), .gr = world.gr, .amode = 64 };
 	static uint8_t sysib[4096];
 
 	if (world.spool && op->flags & 8) {
@@ -602,6 +602,7 @@ static const char *const commands[] = {
 	"SAVESEG NEW", "SAVESEG MONDCSS", "PURGE NSS NAME NEW", "PURGE NSS NAME MONDCSS",
 	"PURGE NSS 1", "QUERY VIRTUAL ALL", "QUERY DASD ALL", "QUERY FRAMES", "QUERY STORAGE",
 	"QUERY 0009", "QUERY VSWITCH DETAILS", "QUERY ALLOC PAGE", "QUERY QUICKDSP *",
+	"QUERY MEMASSIST FOR USER LINUX001",
 	"INDICATE LOAD", "INDICATE USER *", "INDICATE SPACES", "DETACH 9 191", "MONITOR SAMPLE START", "MONITOR EVENT START", "MONITOR SAMPLE STOP",
 	"MONITOR EVENT STOP", "MONITOR START", "MONITOR STOP", "MONITOR SAMPLE ENABLE ALL",
 	"MONITOR EVENT ENABLE ALL", "MONITOR SAMPLE ENABLE USER ALL",
@@ -617,7 +618,8 @@ static const char *const commands[] = {
 	"QUERY COMMANDS RECORDING", "COMMANDS", "ACNT ALL", "SYSTEM RESTART", "LOGOFF",
 	"SIGNAL SHUTDOWN * WITHIN 5", "QUERY CPUID", "QUERY VIRTUAL CPUS", "QUERY VIRTUAL 9",
 	"QUERY VIRTUAL DASD", "QUERY SHARE PEER1", "CPU ALL QUERY USERID", "CPU 0",
-	"XAUTOLOG PEER2 IPL 190 SYNCH", "DEFINE CPU 1", "DETACH CPU 1", "DEFINE CPU 0-3 TYPE CP",
+	"XAUTOLOG PEER2 IPL 190 SYNCH", "DEFINE CPU 1", "DETACH CPU 1", "DEFINE CPU 2-3 TYPE CP",
+	"DETACH CPU 1-3", "DEFINE CPU 1 2 3", "CPU 1 QUERY VIRTUAL CPUS",
 	"DEFINE STORAGE 1M STANDBY 1M RESERVED 1M", "DEFINE STORAGE STANDBY 2M",
 	"DEFINE STORAGE INITIAL STANDBY REMAINDER", "DEFINE STORAGE 1M RESERVED 1M",
 };
@@ -854,16 +856,17 @@ static void service(const struct operation *op)
 	if (op->actor & 0x80)
 		world_peer_call(&world.peer[op->actor % WORLD_PEERS], IUCV_CONNECT, &parm, 0, 0, 0);
 	else
-		world_guest_call(op->actor % world.cpus, IUCV_CONNECT, &parm);
+		world_guest_call(world_cpu(op->actor), IUCV_CONNECT, &parm);
 }
 
 static void reset(const struct operation *op)
 {
 	if (op->function & 1) {
-		model_reset_cpu(&world.model, op->actor % world.cpus);
-		cp_reset_cpu(world.cp, op->actor % world.cpus);
-		cp_cpu_ordered(world.cp, op->actor % world.cpus, op->path % world.cpus,
-			       op->class % CP_ORDERS);
+		const unsigned int cpu = world_cpu(op->actor);
+
+		model_reset_cpu(&world.model, cpu);
+		cp_reset_cpu(world.cp, cpu);
+		cp_cpu_ordered(world.cp, cpu, world_cpu(op->path), op->class % CP_ORDERS);
 	} else if (op->function & 2) {
 		cp_ipl(world.cp);
 	} else {
@@ -893,7 +896,7 @@ static void poke(const struct operation *op)
 static void take(const struct operation *op)
 {
 	for (unsigned int i = 0; i <= op->limit % 4u; i++)
-		world_take(op->actor % world.cpus);
+		world_take(world_cpu(op->actor));
 }
 
 static void logon(const struct operation *op)
@@ -931,7 +934,7 @@ static void tampered(const struct operation *op)
 
 static void prefix(const struct operation *op)
 {
-	world.of->prefix[op->actor % world.cpus] = (uint64_t)(op->path % 8) * 0x2000;
+	world.of->prefix[world_cpu(op->actor)] = (uint64_t)(op->path % 8) * 0x2000;
 }
 
 static void (*const run[KINDS])(const struct operation *op) = {

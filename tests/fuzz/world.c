@@ -51,6 +51,8 @@ static const struct directory {
 	  close_directory },
 };
 static const char spool[] = ";SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A";
+/* With them CPUs can come and go, up to those of the machine. */
+static const char *const cpu_statements[] = { ";CPU 00 BASE", ";CPU 00 BASE;CPU 01" };
 static const char *const segments[] = {
 	"MONDCSS 100-11F SC RSTD;DATA 120-123 EW 124-127 EN;WRITE 128-12F SW",
 	"MONDCSS 100-107 SC RSTD;INNER F0-F3 SN;READ 130-137 SR 138-13F ER",
@@ -135,13 +137,38 @@ static uint64_t host_tod(void *opaque)
 	return world.tod;
 }
 
+static bool has_cpu(const struct world_machine *m, unsigned int cpu)
+{
+	return cpu < world.cpus && m->cpus >> cpu & 1;
+}
+
+unsigned int world_cpu(unsigned int any)
+{
+	while (!has_cpu(world.of, any % world.cpus))
+		any++;
+	return any % world.cpus;
+}
+
 static void host_kick(void *opaque, unsigned int cpu)
 {
 	struct world_machine *m = opaque;
 
-	if (cpu >= world.cpus)
+	if (!has_cpu(m, cpu))
 		world_fail("kick of CPU %u", cpu);
 	m->kicked[cpu] = true;
+}
+
+/* CPUs come and go; one that goes has been reset. */
+static void host_cpus(void *opaque, uint64_t cpus)
+{
+	struct world_machine *m = opaque;
+
+	if (!(cpus & 1) || cpus >> world.cpus)
+		world_fail("CPUs 0x%llx", (unsigned long long)cpus);
+	for (unsigned int cpu = 0; cpu < world.cpus; cpu++)
+		if (m == &world.machine[0] && m->cpus & ~cpus & UINT64_C(1) << cpu)
+			model_reset_cpu(&world.model, cpu);
+	m->cpus = cpus;
 }
 
 static void host_set_timer(void *opaque, uint64_t tod)
@@ -178,8 +205,7 @@ static void host_page_changed(void *opaque, uint64_t addr, bool out)
 
 static void host_external(void *opaque, unsigned int cpu)
 {
-	(void)opaque;
-	if (cpu >= world.cpus)
+	if (!has_cpu(opaque, cpu))
 		world_fail("external interruption for CPU %u", cpu);
 }
 
@@ -187,7 +213,7 @@ static void host_registers(void *opaque, unsigned int cpu, struct cp_registers *
 {
 	const struct world_machine *m = opaque;
 
-	if (cpu >= world.cpus)
+	if (!has_cpu(m, cpu))
 		world_fail("registers of CPU %u", cpu);
 	to->prefix = (uint32_t)m->prefix[cpu];
 }
@@ -231,8 +257,9 @@ static void open_paths(const uint8_t head[WORLD_HEAD])
 				  .msglim = 1 + head[7] % 5 };
 
 	for (unsigned int cpu = 0; cpu < world.cpus; cpu++)
-		world_guest_call(cpu, IUCV_DECLARE_BUFFER,
-				 &(struct iucv_parm){ .buffer.addr = 0x2000 + cpu * 64 });
+		if (has_cpu(world.of, cpu))
+			world_guest_call(cpu, IUCV_DECLARE_BUFFER,
+					 &(struct iucv_parm){ .buffer.addr = 0x2000 + cpu * 64 });
 	for (unsigned int i = 0; i < WORLD_PEERS; i++) {
 		struct world_peer *peer = &world.peer[i];
 
@@ -327,6 +354,7 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.page_changed = host_page_changed,
 		.external = host_external,
 		.registers = host_registers,
+		.cpus = host_cpus,
 		.devices_changed = host_storage_changed,
 		.reader_ready = host_storage_changed,
 		.sclp = true,
@@ -349,7 +377,8 @@ void world_start(const uint8_t head[WORLD_HEAD])
 	snprintf(cpus, sizeof(cpus), "%u", world.cpus);
 	set("cpus", cpus);
 	set("storage", "0.1M");
-	snprintf(text, sizeof(text), "%s%s", directory->text, world.spool ? spool : "");
+	snprintf(text, sizeof(text), "%s%s%s", directory->text, world.spool ? spool : "",
+		 head[3] & 0x40 ? cpu_statements[world.cpus > 1 && head[3] & 0x80] : "");
 	set("directory", text);
 	set("segment", segments[(head[3] >> 1) % 4]);
 	set("class", head[3] & 0x10 ? "G" : "ABCDEFG");

@@ -41,6 +41,7 @@ struct world_machine {
 	struct cp *cp;			/* NULL: not logged on */
 	uint8_t *storage;		/* from WORLD_STORAGE_OWN on the guest's: segments */
 	bool *stored;			/* pages: the CP or an input has stored there */
+	uint64_t cpus;			/* bit n: it has CPU n */
 	uint64_t prefix[WORLD_CPUS];
 	bool kicked[WORLD_CPUS], could[WORLD_CPUS];
 };
@@ -90,6 +91,8 @@ void world_guest_call(unsigned int cpu, enum iucv_function function, const struc
 /** The same for a peer, whose areas have these lengths; @seed: its bytes. */
 void world_peer_call(struct world_peer *peer, enum iucv_function function,
 		     const struct iucv_parm *parm, uint32_t len, uint32_t answer_len, uint8_t seed);
+/** One of the CPUs that the machine has, chosen by any number. */
+unsigned int world_cpu(unsigned int any);
 /** An interruption is taken, if one is pending. */
 void world_take(unsigned int cpu);
 void world_logon(unsigned int peer, unsigned int max_paths);
