@@ -13,6 +13,8 @@ from zvmlab.builder.guesttools import debian_program
 from zvmlab.cp.control import decode
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.pool import Pool
+from zvmlab.pytest_plugin.plugin import lent
 
 if TYPE_CHECKING:
     from conftest import Commands
@@ -130,6 +132,57 @@ def test_storage_behind_a_reserved_area_goes(guest_with_tools: Guest) -> None:
     guest = guest_with_tools
     run(guest, CHMEM, "-e", "-z", "Movable", span(1, 1))
     assert guest.agent.run([CHMEM, "-d", span(1, 1)], timeout=SECONDS).status == 0
+
+
+LATE = "013E Conflicting option - storage can be defined only before the guest is IPLed"
+LARGE = "094E Storage exceeds allowable maximum - 512M is standby or reserved"
+ODD = "025E Storage missing or invalid - 100K is no multiple of the increment, 1M"
+
+
+@pytest.mark.parametrize(
+    ("size", "rc", "why"),
+    (
+        ("512M", 13, LATE),
+        ("64M standby 1T", 13, LATE),
+        ("standby 513M", 94, LARGE),
+        ("standby 512G", 94, LARGE),
+        ("standby 100K", 25, ODD),
+    ),
+)
+def test_storage_that_there_cannot_be(
+    warm_standby: Guest, vmcp_in: Callable[[Guest], Commands], size: str, rc: int, why: str
+) -> None:
+    """One sentence; Linux runs on with what it has."""
+    vmcp = vmcp_in(warm_standby)
+    before = total(warm_standby)
+    answer = vmcp(f"def stor {size}")
+    assert (answer.rc, answer.text) == (rc, f"HCPDST{why}\n")
+    assert vmcp("query virtual storage").text == line("256M", "256M", "256M")
+    assert total(warm_standby) == before
+
+
+@pytest.fixture
+def warm_standby(
+    request: pytest.FixtureRequest, zvmlab_kernel: str, zvmlab_backend: str, guest_pool: Pool
+) -> Iterator[Guest]:
+    """A guest with such storage, put back after each test."""
+    if zvmlab_backend == "hercules":
+        pytest.skip("the port for Hercules refuses standby storage")
+    config = GuestConfig(kernel=zvmlab_kernel, storage=STORAGE, segments=())
+    with lent(request, guest_pool, config) as guest:
+        yield guest
+
+
+def test_more_standby_storage_than_the_emulator_has(paused_guest: Guest) -> None:
+    """Before IPL, where storage is defined; what there was before is there."""
+    if paused_guest.config.backend == "hercules":
+        pytest.skip("the port for Hercules refuses standby storage")
+    answer = paused_guest.cp("DEFINE STORAGE 256M STANDBY 512M RESERVED 256M")
+    assert (answer.rc, answer.response) == (
+        94,
+        "HCPDST094E Storage exceeds allowable maximum - the emulator has no storage for 0.1G\n",
+    )
+    assert paused_guest.cp("QUERY VIRTUAL STORAGE").response == line("256M", "256M", "256M")
 
 
 def guest_block(guest: Guest) -> str:
