@@ -21,6 +21,7 @@ from zvmlab.base.limit import FairLimit
 from zvmlab.base.tree import TREE
 from zvmlab.builder.count_folder import kernels_in
 from zvmlab.builder.kernel import counts_lines
+from zvmlab.guest.config import HERCULES
 
 pytestmark = pytest.mark.first_kernel
 SECONDS = 300.0
@@ -238,3 +239,31 @@ def test_end_of_file_key_behind_text(
         process.communicate(b"exit\n", SECONDS)
     assert process.returncode == EXIT_PASS
     assert said.replace(b"12345", b"").split()[0] == b"5", said
+
+
+CONSOLE_3215 = ("--cp", "conmode=3215")
+
+
+@pytest.mark.requirement("O3", "O5")
+def test_shell_at_a_3215(zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path) -> None:
+    """By choice: commands for Linux and for CP, long output whole, the keys that end programs, and exit."""
+    if zvmlab_backend == HERCULES:
+        pytest.skip("in Hercules the console is always a 3215")
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path, *CONSOLE_3215) as process:
+        type_keys(process, b"tty; head -n1 /proc/consoles; echo here=$((40 + 2))\n")
+        said = read_until(process, b"here=42")
+        assert b"/dev/ttyS0" in said and b"ttyS0" in said.split(b"here=")[-2]
+        type_keys(process, b"#cp query userid\n")
+        read_until(process, b"LINUX001 AT ")
+        type_keys(process, b"seq 1 3000; echo do''ne\n")
+        said = read_until(process, b"done")
+        assert [int(word) for word in said.split() if word.isdigit()][-3000:] == [*range(1, 3001)]
+        # CP takes " for its escape character.
+        type_keys(process, b"sh -c 'echo here=$((41 + 2)); while :; do :; done'\n")
+        read_until(process, b"here=43")
+        type_keys(process, b"\x03\n")
+        type_keys(process, b"echo left=$?.\n")
+        read_until(process, b"left=130.")
+        said, errors = process.communicate(b"echo last=$((40 + 4)); exit\n", SECONDS)
+    assert b"last=44" in said
+    assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
