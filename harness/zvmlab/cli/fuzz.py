@@ -195,7 +195,7 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from zvmlab.fuzz.campaign import MAX_SEED, Plan, compare
+    from zvmlab.fuzz.campaign import MAX_SEED, Plan
     from zvmlab.fuzz.grammar import find, load, folder, names
 
     if arguments.target is None:
@@ -223,18 +223,25 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     print(f"seed {seed}", flush=True)
     plan.begin()
-    with _with_bug(arguments) as without:
-        done = _fuzzed(plan, arguments)
-        if without is not None:
-            with (
-                _environment(without.environment),
-                _judge(plan, without.kernel, arguments) as judge,
-            ):
-                compare(done, judge, Progress())
-        return _report(done, arguments, target)
+    with _with_bug(arguments) as base:
+        if base is None:
+            return _report(_fuzzed(plan, arguments), arguments, target)
+        with _prepared(plan, base, arguments) as without:
+            return _report(_fuzzed(plan, arguments, without), arguments, target)
 
 
-def _fuzzed(plan: Plan, arguments: argparse.Namespace) -> Campaign:
+@contextlib.contextmanager
+def _prepared(plan: Plan, base: Side, arguments: argparse.Namespace) -> Iterator[Runner]:
+    """What runs cases without the bug: its guest's files are chosen here, for it boots much later."""
+    from zvmlab.guest.artifacts import prepare
+
+    with _environment(base.environment), _judge(plan, base.kernel, arguments) as judge:
+        judge.artifacts = prepare(judge.config, Progress())
+    yield judge
+    judge.close()
+
+
+def _fuzzed(plan: Plan, arguments: argparse.Namespace, without: Runner | None = None) -> Campaign:
     """The run, on one kernel or two."""
     from zvmlab.fuzz.campaign import GUESTS, confirm, fuzz
     from zvmlab.fuzz.finding import load_known
@@ -251,7 +258,7 @@ def _fuzzed(plan: Plan, arguments: argparse.Namespace) -> Campaign:
     ]
     prepare(runners[0].config, progress)
     try:
-        done = fuzz(plan, runners, known, progress)
+        done = fuzz(plan, runners, known, progress, without)
     finally:
         for runner in runners:
             runner.close()

@@ -281,9 +281,16 @@ def shows(runner: Runs, key: str, runs: int = _RUNS) -> Callable[[Case], bool]:
 
 
 def fuzz(
-    plan: Plan, runners: Sequence[Runs], known: Sequence[Known], progress: Progress
+    plan: Plan,
+    runners: Sequence[Runs],
+    known: Sequence[Known],
+    progress: Progress,
+    without: Runs | None = None,
 ) -> Campaign:
-    """Run cases for as long as the plan says, then make what is new small."""
+    """Run cases for as long as the plan says, then make what is new small.
+
+    *without*: a guest that has not got the bug that is looked for: what it shows, too, is not new.
+    """
     loop = _Loop(plan, known, runners)
     seeds = loop.seeds()
     with progress.step(f"fuzzing {plan.target.name}") as step:
@@ -312,6 +319,8 @@ def fuzz(
         finally:
             ending.set()
             teller.join()
+    if without is not None:
+        compare(loop.done, without, progress)
     _make_small(loop, runners[0], progress)
     _note(loop.done)
     return loop.done
