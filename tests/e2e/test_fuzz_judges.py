@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from zvmlab.fuzz.case import Case
-from zvmlab.fuzz.grammar import Target, find
+from zvmlab.fuzz.grammar import Target, find, names
 from zvmlab.fuzz.runner import Runner
 from zvmlab.guest.config import QEMU
 
@@ -115,3 +115,12 @@ def test_a_schedule_is_that_of_its_case(zvmlab_kernel: str, tmp_path: Path) -> N
         for schedule in (5, 6, 5):
             assert runner.run(case(target, *steps, cpus=2, schedule=schedule)).findings == []
         assert runner.booted == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", names())
+def test_a_target_is_usable_before_any_case(name: str, zvmlab_kernel: str, tmp_path: Path) -> None:
+    """What must work after every case works after one that does nothing."""
+    target = find(name)
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        assert runner.run(case(target, cpus=target.cpus)).findings == []

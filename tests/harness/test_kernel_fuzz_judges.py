@@ -57,7 +57,8 @@ def keys(found: list[Any]) -> list[str]:
         (Played(0, SOCKET, -1, errno.ENOMEM), True, []),
         (Played(0, SOCKET, -1, errno.EAGAIN), False, []),
         (Played(0, call("mmap", 0, 1 << 40), -1, errno.ENOMEM), False, []),
-        (Played(0, SOCKET, 3, 0, overrun=True), False, ["overrun in socket"]),
+        (Played(0, call("read", 3, {"out": 9}, 9), 9, 0, overrun=True), False, ["overrun in read"]),
+        (Played(0, call("read", 3, {"out": 9}, 10), 9, 0, overrun=True), False, []),
     ],
 )
 def test_errors_that_no_program_may_see(one: Played, fault: bool, wanted: list[str]) -> None:
@@ -195,7 +196,9 @@ def test_a_message_has_the_lengths_of_what_is_there() -> None:
     parts = [{"out": 9}, {"out": 2}]
     message = argument("", {"message": {"parts": parts, "control": {"both": "0000"}}})
     assert message == Message(Iovec([Out(9), Out(2)]), 2, control=Both(bytes(2)), control_size=2)
-    lies = argument("", {"message": {"parts": parts, "parts_count": 7, "control_size": 9, "flags": 1}})
+    lies = argument(
+        "", {"message": {"parts": parts, "parts_count": 7, "control_size": 9, "flags": 1}}
+    )
     assert isinstance(lies, Message)
     assert (lies.parts_count, lies.control, lies.control_size, lies.flags) == (7, 0, 9, 1)
 
@@ -215,6 +218,8 @@ def test_of_a_message_its_parts_are_what_was_received() -> None:
          "is no buffer of its own"),
         (call("sendmsg", 1, {"message": {"parts": [{"hex": ""}], "control": 1}}), "is no buffer"),
         (call("sendmsg", 1, {"message": {"parts": [{"hex": ""}], "parts_count": -1}}), "-1 is not a number"),
+        (call("recvmsg", 1, {"message": {"parts": [{"out": 1}], "control": {"both": "00"},
+                                         "control_size": 2}}), "has no 2 to be filled"),
         ({"do": "out"}, "out needs 'thread'"),
         ({"do": "in", "thread": "a"}, "in has no 'thread'"),
         ({"do": "request", "execute": "peer-call", "arguments": {"path": {"nth": 65}}},

@@ -40,7 +40,7 @@ def judge_calls(case: Case, played: Sequence[Played]) -> list[Finding]:
     for one in played:
         if one.step["do"] == "request" or one.stuck:
             continue
-        if one.overrun:
+        if one.overrun and _is_honest(one.step):
             text = f"{text_of(one.step)} has stored behind the end of a buffer"
             return [Finding(OVERRUN, _name(one), text)]
         if one.error in _KERNELS_OWN:
@@ -55,6 +55,15 @@ def judge_calls(case: Case, played: Sequence[Played]) -> list[Finding]:
 def _name(one: Played) -> str:
     step = one.step
     return str(step["call"]) if step["do"] == "call" else str(step["do"])
+
+
+def _is_honest(step: Mapping[str, Any]) -> bool:
+    """Does no length say more than its buffer has?"""
+    args = step.get("args", ())
+    for buffer, size in zip(args, args[1:]):
+        if isinstance(buffer, dict) and isinstance(size, int) and size > buffer.get("out", size):
+            return False
+    return True
 
 
 def _is_large(one: Played) -> bool:

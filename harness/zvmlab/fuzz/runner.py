@@ -24,6 +24,7 @@ from zvmlab.agent.results import LogLine
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
+from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.builder.kernel import has_checks
 from zvmlab.cp.afiucv import AfIucvClosed
@@ -31,6 +32,7 @@ from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.finding import BYSTANDER, DATA, LEFT, LOST, SILENT, STRAY, Finding, of_report
 from zvmlab.fuzz.grammar import Steps, Target
 from zvmlab.fuzz.judges import judge_calls, judge_end, judge_sockets
+from zvmlab.guest.artifacts import with_built_modules
 from zvmlab.guest.bystanders import Bystanders, Changed
 from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts, GuestConfig
 from zvmlab.guest.console import CRASHES, DISABLED_WAIT, KASAN_CP, classify
@@ -93,8 +95,10 @@ class Runner:
         if target.segments:
             segments = (*self.config.segments, *target.segments)
             self.config = self.config._replace(segments=segments)
+        if any("/" in one for one in target.modules):
+            self.config = with_built_modules(self.config, Progress(quiet=True))
         self._folder = folder
-        self._artifacts = artifacts
+        self.artifacts = artifacts
         self._mode = mode
         self._guest: Guest | None = None
         self._for: tuple[object, ...] = ()
@@ -319,11 +323,11 @@ class Runner:
             cpus=case.cpus, count_instructions=counts, schedule=case.schedule
         )
         folder = self._folder / str(self.booted)
-        guest = Guest(config, folder, self._artifacts)
+        guest = Guest(config, folder, self.artifacts)
         self._guest = guest
         try:
             guest.boot()
-            self._artifacts = guest.artifacts
+            self.artifacts = guest.artifacts
             guest.qmp.execute("set-action", {"panic": "pause", "shutdown": "pause"})
             self._stacks = {}
             player = Player(guest, stacks=self._stacks)

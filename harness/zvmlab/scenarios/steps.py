@@ -202,6 +202,11 @@ def _message(what: str, value: object) -> Message:
     for key in ("parts_count", "name_size", "control_size", "flags"):
         if key in value:
             found[key] = _number(what, value[key], 0, (1 << 32) - 1)
+    for key in ("name", "control"):
+        # What the kernel stores behind it would be the agent's.
+        buffer, size = found.get(key), found[f"{key}_size"]
+        if isinstance(buffer, (Out, Both)) and size > _size(buffer):
+            raise _fail(what, f"a {key} of {_size(buffer)} bytes has no {size} to be filled")
     return Message(parts, **found)
 
 
