@@ -29,6 +29,7 @@ from iucv_socket import (
     SO_RCVTIMEO,
     SOL_SOCKET,
     Socket,
+    address,
 )
 from test_af_iucv import pattern
 from test_af_iucv_sockets import GUEST, KINDS, MESSAGES, from_peer, pair, paths, to_peer
@@ -411,3 +412,38 @@ def test_listening_socket_says_so(worker: Worker) -> None:
         server.listen(1)
         found.append(server.option(SO_ACCEPTCONN, SOL_SOCKET))
         assert found == [0, 1]
+
+
+@pytest.mark.requirement("I8")
+@pytest.mark.kernel_defect(
+    45,
+    "the path of the first of two connects at once is left",
+    seen=r"assert \d+ == \d+",
+)
+def test_two_connects_at_once_leave_no_path(warm_guest: Guest, worker: Worker, peer: Peer) -> None:
+    """Two threads connect one socket: the second one is refused, or what it makes goes, too."""
+    control, before = warm_guest.control, paths(warm_guest)
+
+    def sever_the_newest() -> None:
+        (*_, newest) = control.execute("query-paths", user=peer.name)["paths"]
+        control.execute("peer-call", peer=peer.name, function="sever", path=newest["path"])
+
+    with Socket.make(worker) as made:
+        calls = []
+        for number, who in enumerate((worker, warm_guest.agent.worker("other")), 1):
+            to = address(peer.name, f"SERVER{number}")
+            batch = who.batch()
+            batch.call(Call.CONNECT, made.fd, to, len(to))
+            call = batch.start(LIMIT)
+            calls.append(call)
+            wait_until(
+                lambda: call.done() or paths(warm_guest) == before + number, f"connect {number}"
+            )
+        while control.execute("query-paths", user=peer.name)["paths"]:
+            # The second path goes first: both calls end by that.
+            sever_the_newest()
+            wait_until(calls[0].done, "the end of the first connect")
+        assert calls[0].result(LIMIT)[0].errno == errno.ECONNREFUSED
+        calls[1].result(LIMIT)
+    # If the socket were closed before the sever of the first path, that would use its freed memory.
+    assert paths(warm_guest) == before
