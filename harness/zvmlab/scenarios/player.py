@@ -18,6 +18,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections import Counter
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -174,7 +175,8 @@ class Player:
         }
         self._shared: set[str] = set()
         self._values: dict[str, int] = {}
-        self._files: set[int] = set()
+        # How often each number was opened and not closed: of two threads, the later one may be noted first.
+        self._files: Counter[int] = Counter()
         self._holds: list[Hold] = []
         self._since = since
         self._stacks: MutableMapping[str, int] = {} if stacks is None else stacks
@@ -220,11 +222,12 @@ class Player:
         self._release()
         self.wait()
         free = next((thread for thread in self._threads.values() if not thread.stuck), None)
-        if self._files and free is not None:
+        left = sorted(number for number, times in self._files.items() if times > 0)
+        if left and free is not None:
             batch = self._batch(free)
             closing = Played(len(self.played), {"do": "call", "call": "close", "args": []})
             self.played.append(closing)
-            for number in sorted(self._files):
+            for number in left:
                 free.noted.append((closing, batch.close(number)))
             self._files.clear()
         played = self.play(then)
@@ -519,9 +522,9 @@ class Player:
         if "as" in step:
             self._values[step["as"]] = number
         if step["call"] in _MAKE_FILES and number >= 0:
-            self._files.add(number)
+            self._files[number] += 1
         elif step["call"] == "close" and not result.errno:
-            self._files.discard(self._closed(step))
+            self._files[self._closed(step)] -= 1
 
     def _closed(self, step: Json) -> int:
         value = step["args"][0] if step["args"] else -1
