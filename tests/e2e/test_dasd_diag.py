@@ -376,8 +376,8 @@ def test_a_machine_is_restored_while_a_request_waits(
         (waiting,) = disk.requests(first.control)
         assert disk.read(first.control, MAIN, 8, 8) == bytes(4096)
     with Guest(guest_config, zvmlab_dir / "second") as second:
-        second.configure()
-        second._start(found)  # pylint: disable=protected-access
+        second.launch(found)
+        second.start()
         assert disk.requests(second.control) == [waiting]
         second.boot()
         disk.hold(second.control, False)

@@ -100,8 +100,8 @@ def _cached(guest: Guest) -> Path:
 
 def _started_from(guest: Guest, found: Path) -> None:
     """Reach PAUSED by that checkpoint instead of the cache's."""
-    guest.configure()
-    guest._start(found)
+    guest.launch(found)
+    guest.start()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -116,8 +116,8 @@ def _exists(_into: Path) -> None:
 def with_disk(kernel: str, logs: Path, saved: bool) -> Iterator[System]:
     """ALICE has a virtual disk."""
     with System(logs=logs) as system:
-        for userid, cp in {"ALICE": {"directory": DISK}, "BOB": {}}.items():
-            system.guest(userid, GuestConfig(kernel=kernel, cp=cp))
+        system.guest("ALICE", GuestConfig(kernel=kernel, cp={"directory": DISK}))
+        system.guest("BOB", GuestConfig(kernel=kernel))
         if saved:
             system.boot_saved()
         else:

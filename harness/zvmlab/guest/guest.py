@@ -468,7 +468,7 @@ class Guest:
         self._undo.callback(self._control.close)
         # The socket of a member's is its system's, and one that takes turns goes on by QMP only.
         if self.config.system is None and not self.config.deterministic:
-            self._machine.use(self._control)
+            self.machine.use(self._control)
         self._peer = Peer(self._control, USER, stream=True)
         if self._checkpoint is not None:
             self._connected = checkpoint.agent_of(self._peer, self._checkpoint)
