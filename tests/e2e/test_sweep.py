@@ -44,6 +44,7 @@ DONE = {
     "hmcdrv": 'drive kept="new data"',
     "netiucv": 'receive text="answer"',
     "dasd_diag": 'kept="written"',
+    "cpus": 'rescan present="0-1" start errno=null online="0-1"',
     "pfault": 'sleeps=true in completed=1 goes on how="in time" page told="held"',
 }
 """What a step of each scenario says if all went well."""
@@ -358,8 +359,12 @@ def test_whole_sweep(
         ("hmcdrv", (), 120),
         ("netiucv", (), 150),
         ("dasd_diag", ("diag*", "disk.completion"), 60),
+        ("cpus", ("diag08.command",), 20),
     ],
-    ids=("dcssblk", "vmlogrdr", "pfault", "appldata", "vmur", "hmcdrv", "netiucv", "dasd_diag"),
+    ids=(
+        *("dcssblk", "vmlogrdr", "pfault", "appldata", "vmur", "hmcdrv", "netiucv", "dasd_diag"),
+        "cpus",
+    ),
 )
 def test_whole_sweep_of_another_part_of_the_kernel(
     planned_for_another_part: Callable[..., Plan],

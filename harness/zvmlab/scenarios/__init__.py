@@ -24,6 +24,7 @@ from zvmlab.scenarios import (
     links,
     machine,
     paging,
+    processors,
     reading,
     records,
     services,
@@ -57,6 +58,7 @@ USERS: dict[str, Scenario] = {
         drive,
         links,
         blocks,
+        processors,
     )
     for name, scenario in scenarios_of(module).items()
 }
