@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,7 +24,7 @@ from zvmlab.builder.kernel import REPLACED
 from zvmlab.cli import fuzz as command
 from zvmlab.cli.main import main
 from zvmlab.fuzz import campaign as campaign_module
-from zvmlab.fuzz.campaign import Plan, compare, confirm, fuzz, shows
+from zvmlab.fuzz.campaign import Campaign, Plan, compare, confirm, fuzz, shows
 from zvmlab.fuzz.case import Case, from_json, load, save
 from zvmlab.fuzz.emit import emit
 from zvmlab.fuzz.finding import Finding, Known, load_known, of_report, reason
@@ -32,7 +32,7 @@ from zvmlab.fuzz.grammar import Target, find, names
 from zvmlab.fuzz.grammar import load as load_target
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
-from zvmlab.fuzz.runner import Ran, judge_data, of_text
+from zvmlab.fuzz.runner import Ran, Unprepared, judge_data, of_text
 from zvmlab.guest.config import Artifacts
 from zvmlab.museum import edited as edited_module
 from zvmlab.museum.bugs import Bug
@@ -589,6 +589,31 @@ def test_a_bug_of_the_museum_is_in_the_kernel_meanwhile(
     assert seen == [("bookworm", "peek-leak", None), ("6.1", "", "/edited/af_iucv.ko")]
     assert REPLACED not in os.environ
     assert main([*words, "peek-leek"]) == 2
+
+
+def test_a_bug_that_prevents_any_case_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What prepares the guest fails with the bug; if it fails without it, too, that is an error."""
+
+    class Ready(FakeRunner):
+        """A kernel that is as it should be."""
+
+    class Wrong(FakeRunner):
+        """Another one whose mark fails."""
+
+        def run(self, case: Case) -> Ran:
+            raise Unprepared("it does not load")
+
+    def fuzzed(*_words: object) -> Campaign:
+        raise Unprepared("it does not load")
+
+    monkeypatch.setattr(command, "_fuzzed", fuzzed)
+    words = argparse.Namespace()
+    assert command._with_and_without(plan(tmp_path), words, cast(Any, Ready())) == 1
+    assert "found before any case: it does not load" in capsys.readouterr().out
+    with pytest.raises(Unprepared):
+        command._with_and_without(plan(tmp_path), words, cast(Any, Wrong()))
 
 
 def test_an_error_of_a_job_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

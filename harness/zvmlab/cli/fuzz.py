@@ -227,7 +227,22 @@ def _run(arguments: argparse.Namespace) -> int:
         if base is None:
             return _report(_fuzzed(plan, arguments), arguments, target)
         with _prepared(plan, base, arguments) as without:
-            return _report(_fuzzed(plan, arguments, without), arguments, target)
+            return _with_and_without(plan, arguments, without)
+
+
+def _with_and_without(plan: Plan, arguments: argparse.Namespace, without: Runner) -> int:
+    """A run with a bug that may not even let the guest be prepared."""
+    from zvmlab.fuzz.case import Case
+    from zvmlab.fuzz.runner import Unprepared
+
+    try:
+        return _report(_fuzzed(plan, arguments, without), arguments, plan.target)
+    except Unprepared as error:
+        target = plan.target
+        # If it fails without the bug, too, that is no bug's.
+        without.run(Case(target.name, (), tuple(target.mark), target.cpus))
+        print(f"found before any case: {error}; without the bug: nothing")
+        return EXIT_FAILED
 
 
 @contextlib.contextmanager

@@ -59,6 +59,10 @@ _TEXT_MAX = 64 * 1024
 _ALLOCATOR = "slub_debug=FZP,kmalloc-*,dma-kmalloc-*"
 
 
+class Unprepared(ZvmlabError):
+    """The steps of the mark do not do what they must: no case can be run."""
+
+
 @dataclass
 class Ran:
     """What became of a case."""
@@ -389,7 +393,7 @@ def _check_mark(played: Sequence[Played]) -> None:
         if one.stuck or one.slept:
             wrong = "it sleeps"
         if wrong:
-            raise ZvmlabError(f"what prepares the guest fails: {text_of(one.step)} gives {wrong}")
+            raise Unprepared(f"what prepares the guest fails: {text_of(one.step)} gives {wrong}")
 
 
 def of_log(lines: Sequence[LogLine]) -> Finding | None:
