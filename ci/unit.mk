@@ -25,11 +25,22 @@ UNIT_READS := docs/control-schema.json
 $(UNIT_BIN:%=%.run): %.run: %
 	$(Q)$<
 
+# Each program with its own sources, and with the folder of its inputs.
+UNIT_PROGRAMS := $(foreach source,$(UNIT_SRC),$(BUILD)/unit/$(notdir $(source:.c=)):$(source)) \
+	$(foreach target,$(FUZZ),$(BUILD)/unit/replay_$(target):tests/fuzz/fuzz_$(target).c,tests/fuzz/replay.c=$(FUZZ_INPUTS)/$(target))
+
+# All that they are built with and that stands in no file.
+UNIT_OPTIONS = $(CC) $(AR) $(OPTIMISE) $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) $(MODULE_TOPS) C=$(C)
+
+.PHONY: unit-programs
+unit-programs: $(UNIT_BIN) $(FUZZ_REPLAY)
+
 .PHONY: unit
 unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan); AGAIN=1: also those that passed as they are
-	$(Q)$(MAKE) --no-print-directory --output-sync=line -j $(JOBS) $(UNIT_BIN) $(FUZZ_REPLAY)
+	$(Q)$(MAKE) --no-print-directory -j $(JOBS) $(FUZZ:%=$(FUZZ_INPUTS)/%)
 	$(Q)$(HARNESS) ci/units.py --jobs $(JOBS) $(if $(AGAIN),--again) $(if $(filter 1,$(G)),--counts $(BUILD)) \
-		$(UNIT_READS:%=--reads %) $(UNIT_BIN) $(foreach target,$(FUZZ),$(BUILD)/unit/replay_$(target)=$(FUZZ_INPUTS)/$(target))
+		--make "$(MAKE) --no-print-directory --output-sync=line -j $(JOBS)" --options "$(UNIT_OPTIONS)" \
+		$(UNIT_READS:%=--reads %) $(UNIT_PROGRAMS)
 
 # An assertion's other side must never be reached, so assert() has no branches here.
 # gcovr removes its output file before it writes it: never name /dev/null here.

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Run programs of unit tests, and do not run again what passed and has not changed since.
 
-``units.py --jobs N PROGRAM… PROGRAM=INPUTS…``; INPUTS is a folder that is named to the program.  What
-a program says comes in one piece.  If it passes, the cache keeps that beside a checksum of all that
-went into it: the program, its libraries, INPUTS, the files of ``--reads``, the variables of the
-environment that libraries look at, kernel, user, processors, and what is installed (time zones,
-locales), which only dpkg tells: without its list, all programs run.  With the same checksum the words
-that were kept are printed instead.  No path is part of it, so that another clone profits.
+``units.py --jobs N PROGRAM… PROGRAM=INPUTS… PROGRAM:SOURCE,…=INPUTS``; INPUTS is a folder that is named
+to the program.  What a program says comes in one piece.  If it passes, the cache keeps that beside a
+checksum of all that went into it: the program, its libraries, INPUTS, the files of ``--reads``, the
+variables of the environment that libraries look at, kernel, user, processors, and what is installed
+(time zones, locales), which only dpkg tells: without its list, all programs run.  With the same
+checksum the words that were kept are printed instead.  No path is part of it, so that another clone
+profits.
+
+With ``--make`` and ``--options``, a program whose SOURCES are named is not even built if all that it is
+made of (unit_sources.py) is as it was when it passed; make builds the others.
 
 Programs run in a folder that has nothing but links to the files of ``--reads``, and where the kernel
 has Landlock they can open no other file: a test that reads what is not part of the checksum fails.
@@ -22,6 +26,7 @@ import functools
 import hashlib
 import os
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -31,8 +36,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import unit_sources
 from zvmlab.base.decided import keep, recall
 from zvmlab.base.errors import exit_code
+from zvmlab.base.tree import TREE
 
 LIMIT_S = 3600
 """Check ends a test by itself; this ends a program that Check does not."""
@@ -63,8 +70,7 @@ def _checksum(path: Path) -> str:
         files = sorted(file for file in path.rglob("*") if file.is_file())
         parts = [f"{file.relative_to(path)} {_checksum(file)}" for file in files]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return unit_sources.checksum(path)
 
 
 def _libraries(programs: list[Path]) -> dict[Path, list[str]]:
@@ -124,15 +130,28 @@ def confine(opened: list[Path]) -> None:
 
 @dataclass(frozen=True)
 class Test:
-    """A program, the folder that is named to it, and what it is loaded with."""
+    """A program, the folder that is named to it, and its own sources, if they are known."""
 
-    program: Path
+    name: str
+    sources: tuple[str, ...]
     inputs: Path | None
-    libraries: tuple[str, ...]
 
-    def checksum(self, around: list[str]) -> str:
-        """Of all that goes into it."""
-        parts = [*around, self.program.name, _checksum(self.program), *self.libraries]
+    @property
+    def program(self) -> Path:
+        """Wherever it is started."""
+        return Path(self.name).absolute()
+
+    @classmethod
+    def named(cls, word: str) -> Test:
+        """What PROGRAM:SOURCES=INPUTS says."""
+        left, _, folder = word.partition("=")
+        name, _, sources = left.partition(":")
+        inputs = Path(folder).absolute() if folder else None
+        return cls(name, tuple(filter(None, sources.split(","))), inputs)
+
+    def checksum(self, around: list[str], made_of: list[str]) -> str:
+        """Of all that goes into it; *made_of*: into the program itself."""
+        parts = [*around, self.program.name, *made_of]
         parts += [_checksum(self.inputs)] if self.inputs else []
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -162,15 +181,51 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
+class Remembered:
+    """What passed before, by checksums: of what a program is, and of what it is made of."""
+
+    def __init__(self, around: list[str], sources: unit_sources.Sources | None) -> None:
+        self._around = around
+        self._sources = sources
+        self._sums: dict[Test, list[str]] = {}
+
+    def before_it_is_made(self, test: Test) -> str | None:
+        """What it said when it passed, made of the same; None if that is not known."""
+        if self._sources is None or not test.sources:
+            return None
+        made_of = self._sources.checksum(test.sources)
+        return self._recall(test, test.checksum(self._around, ["made of", made_of]))
+
+    def as_it_is(self, test: Test, libraries: list[str]) -> str | None:
+        """What the same program said when it passed; None if that is not known."""
+        return self._recall(
+            test, test.checksum(self._around, [_checksum(test.program), *libraries])
+        )
+
+    def _recall(self, test: Test, checksum: str) -> str | None:
+        self._sums.setdefault(test, []).append(checksum)
+        said: str | None = recall(f"unit.{test.program.name}", checksum[:16], checksum)
+        return said
+
+    def keep(self, test: Test, text: str) -> None:
+        """It has passed as it is."""
+        for checksum in self._sums.get(test, []):
+            keep(f"unit.{test.program.name}", checksum[:16], checksum, text)
+
+
 def _run_all(
-    tests: dict[Test, str], reads: list[Path], counts: Path | None, jobs: int
+    tests: dict[Test, list[str]],
+    reads: list[Path],
+    counts: Path | None,
+    jobs: int,
+    remembered: Remembered | None,
 ) -> dict[str, str]:
-    """What failed tests said, by name; the cache keeps what the others said, by their checksums."""
+    """What failed tests said, by name.  *tests*: with their libraries."""
     opened = [*PACKAGED, *SYSTEM, *PASSING, Path(tempfile.gettempdir())]
     opened += [*reads, *([counts] if counts else [])]
-    for test in tests:
+    for test, libraries in tests.items():
         opened += [test.program, *([test.inputs] if test.inputs else [])]
-        opened += [Path(line.rpartition(" ")[0]) for line in test.libraries]
+        opened += [Path(line.rpartition(" ")[0]) for line in libraries]
     failed = {}
     with tempfile.TemporaryDirectory() as place:
         for file in reads:
@@ -186,48 +241,71 @@ def _run_all(
                     failed[test.program.name] = text
                     continue
                 _say(text)
-                if not counts:
-                    keep(f"unit.{test.program.name}", tests[test][:16], tests[test], text)
+                if remembered is not None:
+                    remembered.keep(test, text)
     return failed
 
 
-def main() -> int:
-    """Return the exit code."""
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="run programs of unit tests")
     parser.add_argument("--jobs", type=int, required=True)
     parser.add_argument("--again", action="store_true", help="run all of them")
     parser.add_argument("--counts", type=Path, help="all run, and count their lines there")
     parser.add_argument("--reads", type=Path, action="append", default=[])
-    parser.add_argument("programs", nargs="+", metavar="PROGRAM[=INPUTS]")
-    options = parser.parse_args()
-    asked = [word.partition("=") for word in options.programs]
-    programs = {Path(name).absolute(): folder for name, _, folder in asked}
-    libraries = _libraries(list(programs))
-    around = _surroundings(options.reads)
-    waiting = {}
-    for program, folder in programs.items():
-        inputs = Path(folder).absolute() if folder else None
-        test = Test(program, inputs, tuple(libraries[program]))
-        checksum = test.checksum(around)
-        said = None
-        if INSTALLED.is_file() and not (options.again or options.counts):
-            said = recall(f"unit.{program.name}", checksum[:16], checksum)
+    parser.add_argument("--make", help="the command that builds programs")
+    parser.add_argument("--options", default="", help="compiler and options that make was given")
+    parser.add_argument("programs", nargs="+", metavar="PROGRAM[:SOURCE,…][=INPUTS]")
+    return parser.parse_args()
+
+
+def _remembered(options: argparse.Namespace) -> Remembered | None:
+    """None if all are to run."""
+    if options.again or options.counts or not INSTALLED.is_file():
+        return None
+    compiler = (shlex.split(options.options) or [""])[0]
+    known = options.make and unit_sources.is_packaged(compiler)
+    sources = unit_sources.Sources(TREE, options.options) if known else None
+    return Remembered(_surroundings(options.reads), sources)
+
+
+def main() -> int:
+    """Return the exit code."""
+    options = _options()
+    tests = [Test.named(word) for word in options.programs]
+    remembered = _remembered(options)
+    waiting = []
+    for test in tests:
+        said = None if remembered is None else remembered.before_it_is_made(test)
         if said is None:
-            waiting[test] = checksum
+            waiting.append(test)
         else:
             _say(said)
-    failed = _run_all(waiting, options.reads, options.counts, options.jobs)
+    if options.make and waiting:
+        names = [test.name for test in waiting]
+        code = subprocess.run([*shlex.split(options.make), *names], check=False).returncode
+        if code:
+            return code
+    libraries = _libraries([test.program for test in waiting])
+    running = {}
+    for test in waiting:
+        said = None if remembered is None else remembered.as_it_is(test, libraries[test.program])
+        if said is None:
+            running[test] = libraries[test.program]
+        elif remembered is not None:
+            _say(said)
+            remembered.keep(test, said)
+    failed = _run_all(running, options.reads, options.counts, options.jobs, remembered)
     # Last, where those look who have only the end of a long log.
     for name in sorted(failed):
         _say(failed[name])
     if failed:
         print(f"unit tests failed: {' '.join(sorted(failed))}", file=sys.stderr)
-    remembered = len(programs) - len(waiting)
+    kept = len(tests) - len(running)
     print(
-        f"unit tests: {len(programs)} programs, {remembered} of them not run again: all that goes"
+        f"unit tests: {len(tests)} programs, {kept} of them not run again: all that goes"
         " into them is as it was when they passed (AGAIN=1 runs them)"
-        if remembered
-        else f"unit tests: {len(programs)} programs, all of them run"
+        if kept
+        else f"unit tests: {len(tests)} programs, all of them run"
     )
     return 1 if failed else 0
 

@@ -14,6 +14,9 @@ import pytest
 
 from zvmlab.base.tree import TREE
 
+sys.path.append(str(TREE / "ci"))
+import unit_sources  # noqa: E402  # pylint: disable=wrong-import-position
+
 SOURCE = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +146,7 @@ def test_what_counts_lines_runs_and_is_not_kept(lab: Lab) -> None:
 
 
 def test_another_tool_runs(lab: Lab) -> None:
+    shutil.copy(TREE / "ci/unit_sources.py", lab.folder)
     lab.tool = lab.folder / "units.py"
     lab.tool.write_bytes((TREE / "ci/units.py").read_bytes() + b"\n# changed\n")
     lab.run()
@@ -175,3 +179,136 @@ def test_program_can_open_no_file_that_no_checksum_has(lab: Lab) -> None:
         assert done.stdout.startswith("first no file\n")
     finally:
         aside.unlink()
+
+
+MADE_OF = "tests/unit/lib/base/test_base.c"
+
+
+def test_program_that_is_made_of_the_same_is_not_built(lab: Lab) -> None:
+    """Nor run; with other options it is built, and runs only if it has become another program."""
+    ready, made = lab.folder / "ready", lab.folder / "made"
+    lab.build("second")
+    shutil.copy(lab.folder / "x", ready)
+    make = lab.folder / "make"
+    make.write_text(f'#!/bin/sh\necho "$@" >>{made}\ncp {ready} "$1"\n', encoding="utf-8")
+    make.chmod(0o755)
+
+    def run(options: str) -> tuple[str, int, int]:
+        (lab.folder / "x").unlink()
+        words = ("--make", str(make), "--options", options, "--reads", "data/read")
+        done = lab.run(*words, f"x:{MADE_OF}")
+        (lab.folder / "x").touch()
+        assert done.returncode == 0, done.stderr
+        said = done.stdout.splitlines()[0]
+        return said, len(made.read_text(encoding="utf-8").splitlines()), lab.runs
+
+    assert run("gcc -O1") == ("second read", 1, 2)
+    assert run("gcc -O1") == ("second read", 1, 2)
+    assert run("gcc -O2") == ("second read", 2, 2)
+    assert run("gcc -O2") == ("second read", 2, 2)
+    shutil.copy2(shutil.which("gcc") or "", lab.folder / "gcc")
+    assert run(f"{lab.folder}/gcc -O2") == ("second read", 3, 2), "nobody tells of its changes"
+    lab.file.write_text("2", encoding="utf-8")
+    assert run("gcc -O2") == ("second read", 4, 3)
+
+
+def test_program_that_cannot_be_built_fails(lab: Lab) -> None:
+    done = lab.run("--make", "false", "--options", "gcc", f"x:{MADE_OF}")
+    assert (done.returncode, done.stdout, lab.runs) == (1, "", 1)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A test with a header, what it uses, what that uses, what it looks into, and what it does not."""
+    files = {
+        "Makefile": "",
+        "ci/unit.mk": "",
+        "lib/low/module.mk": "SOURCES := *.c\nINCLUDES := .\n",
+        "lib/low/low.c": "",
+        "lib/low/low.h": "",
+        "lib/own/module.mk": "SOURCES := *.c\nUSES := lib/low\nINCLUDES := include\n",
+        "lib/own/sub/own.def": "",
+        "lib/own/own.c": "",
+        "lib/own/include/own.h": "",
+        "lib/seen/module.mk": "SOURCES := *.c\n",
+        "lib/seen/seen.c": "",
+        "lib/other/module.mk": "SOURCES := *.c\n",
+        "lib/other/other.c": "",
+        "tests/unit/module.mk": "SOURCES := *.c\nMAIN := test_*.c\nUSES := lib/own\nINSIDE := lib/seen\n",
+        "tests/unit/test_a.c": "",
+        "tests/unit/test_b.c": "",
+        "tests/unit/fixture.c": "",
+        "tests/unit/README.md": "",
+        "tests/unit/deep/module.mk": "SOURCES := *.c\n",
+        "tests/unit/deep/deep.c": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def _made_of(tree: Path, options: str = "gcc") -> str:
+    unit_sources.checksum.cache_clear()
+    return unit_sources.Sources(tree, options).checksum(["tests/unit/test_a.c"])
+
+
+MADE = [
+    "Makefile",
+    "ci/unit.mk",
+    "lib/low/module.mk",
+    "lib/low/low.c",
+    "lib/low/low.h",
+    "lib/low/new.h",
+    "lib/own/sub/own.def",
+    "lib/own/include/own.h",
+    "lib/seen/seen.c",
+    "tests/unit/module.mk",
+    "tests/unit/test_a.c",
+    "tests/unit/fixture.c",
+]
+NOT_MADE = [
+    "lib/other/other.c",
+    "tests/unit/test_b.c",
+    "tests/unit/test_new.c",
+    "tests/unit/README.md",
+    "tests/unit/deep/deep.c",
+]
+
+
+@pytest.mark.parametrize("name", [*MADE, *NOT_MADE])
+def test_what_a_program_is_made_of(tree: Path, name: str) -> None:
+    before = _made_of(tree)
+    with (tree / name).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert (_made_of(tree) != before) == (name in MADE)
+
+
+def test_file_that_is_gone_is_a_change(tree: Path) -> None:
+    before = _made_of(tree)
+    (tree / "lib/own/sub/own.def").unlink()
+    assert _made_of(tree) != before
+
+
+def test_how_a_program_is_made(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _made_of(tree)
+    assert _made_of(tree, "gcc -O3") != before
+    monkeypatch.setenv("CPATH", "/opt/include")
+    assert _made_of(tree) != before
+
+
+def test_what_is_beside_the_packages_is_looked_at(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = tree / "include"
+    (headers / "deep").mkdir(parents=True)
+    monkeypatch.setattr(unit_sources, "LOCAL", (headers,))
+    before = _made_of(tree)
+    (headers / "deep/check.h").write_text("", encoding="utf-8")
+    assert _made_of(tree) != before
+
+
+def test_another_clone_is_made_of_the_same(tree: Path) -> None:
+    other = tree.parent / f"{tree.name}-clone"
+    shutil.copytree(tree, other)
+    assert _made_of(other) == _made_of(tree)
