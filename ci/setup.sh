@@ -24,18 +24,24 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 77
 fi
 
-# What of $wanted is not installed.
+# What of $wanted is not installed; an entry may have several names.
 missing() {
-	names=$(echo "$wanted" | tr '|' ' ')
-	# shellcheck disable=SC2086
-	installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $names 2>/dev/null |
-		awk '$1 == "ii" { print $2 }') || true
-	for entry in $wanted; do
-		names=$(echo "$entry" | tr '|' '\n')
-		if ! echo "$installed" | grep -Fqx "$names"; then
-			echo "$entry"
-		fi
-	done
+	entries=$(echo "$wanted" | tr '\n' ' ')
+	# shellcheck disable=SC2046
+	dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $(echo "$entries" | tr '|' ' ') 2>/dev/null |
+		awk -v entries="$entries" '
+			$1 == "ii" { there[$2] = 1 }
+			END {
+				count = split(entries, entry, " ")
+				for (e = 1; e <= count; e++) {
+					found = 0
+					number = split(entry[e], name, "|")
+					for (n = 1; n <= number; n++)
+						found += name[n] in there
+					if (!found)
+						print entry[e]
+				}
+			}'
 }
 
 # Of each name that differs between releases, the one that apt's lists have here; else the first.
