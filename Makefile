@@ -245,12 +245,17 @@ costs: setup-check prepare $(SERVER) ##+ develop: write tests/costs.toml anew, t
 # $(1): folders of tests.  Those folders, unless TESTS names files; and what else TESTS says.
 tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 
-# What tests would else build one after the other, while others wait (monread_tool.py, host_agent.py).
+# What tests would else build one after the other, while others wait (monread_tool.py, host_agent.py,
+# hostbuild.py).
+HOST_BUILDS := from zvmlab.base.progress import Progress; from zvmlab.cp import replay; \
+	from zvmlab.fabricate import model; from zvmlab.mondata import monrec; \
+	[build(Progress()) for build in (replay.program, model.library, monrec.library)]
 TESTED := $(CURDIR)/build/harness
 .PHONY: tested
 tested:
 	$(Q)$(MAKE) --no-print-directory -j $(JOBS) ASAN=1 BUILD=$(TESTED) $(TOOLS:$(BUILD)/%=$(TESTED)/%)
 	$(Q)$(MAKE) --no-print-directory -j $(JOBS) -s -C guest/agent BUILD=$(CURDIR)/build/agent native asan
+	$(Q)$(HARNESS) -c '$(HOST_BUILDS)'
 
 .PHONY: check-harness
 check-harness: setup-check $(SERVER) $(if $(TESTS),,tested) ## test: tests of the harness, without guests; TESTS=FILE… for some of them

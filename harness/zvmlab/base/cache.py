@@ -390,15 +390,24 @@ def remove() -> list[str]:
     return left
 
 
+def compiled() -> Path | None:
+    """Where ccache keeps what it has compiled; None if nothing can be put there."""
+    folder = cache_root() / "compiled"
+    try:
+        folder.mkdir(exist_ok=True)
+        mark_once(folder)
+    except PermissionError:
+        return None
+    return folder
+
+
 def main(arguments: list[str]) -> int:
     """Return: exit code."""
 
     def program() -> None:
         if arguments == ["compiled"]:
-            folder = cache_root() / "compiled"
-            with contextlib.suppress(PermissionError):  # nobody keeps anything there
-                folder.mkdir(exist_ok=True)
-                mark_once(folder)
+            folder = compiled()
+            if folder is not None:
                 print(folder)
             return
         if arguments != ["remove"]:
