@@ -89,7 +89,8 @@ OPTIMISE := -O0
 SANITIZE :=
 UNIT_CFLAGS := --coverage
 endif
-PLAIN_CFLAGS := $(if $(filter 1,$(ASAN)),$(SANITIZE))
+# No folder of this machine is in what is built; and another clone can take it from ccache.
+PLAIN_CFLAGS := $(if $(filter 1,$(ASAN)),$(SANITIZE)) -ffile-prefix-map=$(CURDIR)=.
 
 .PHONY: all
 all: lib ##+ use: build the core and the control layer for this machine
