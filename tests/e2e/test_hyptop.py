@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,12 +32,16 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def guest_config(guest_config: GuestConfig) -> GuestConfig:
+def hyptop_files() -> dict[str, Path]:
+    """What it consists of, by the guest's paths."""
     # It converts the names of guests from EBCDIC.
     inside = [f"{GCONV}/{name}" for name in ("gconv-modules.cache", "EBCDIC-US.so", "ISO8859-1.so")]
-    conversion = {name: debian_root() / name.lstrip("/") for name in inside}
-    return guest_config._replace(files=debian_program(HYPTOP) | conversion)
+    return debian_program(HYPTOP) | {name: debian_root() / name.lstrip("/") for name in inside}
+
+
+@pytest.fixture
+def guest_config(guest_config: GuestConfig) -> GuestConfig:
+    return guest_config._replace(files=hyptop_files())
 
 
 def screen(guest: Guest, fields: str, pictures: int) -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from test_hyptop import hyptop_files, screen
 from test_system import LIMIT, connected, hypfs_users, names, send_and_compare
 from vmlogrdr_lab import ACCOUNT, MODULE, opened, read_record
 from waiting import wait_until
@@ -68,6 +69,30 @@ def test_logged_on_forced_and_logged_on_again(
         calling.close()
         assert "BOB" not in names(alice) and hypfs_users(alice) == {"ALICE"}
         bob.stop()
+
+
+@pytest.mark.requirement("S6")
+@pytest.mark.zvmlab_system(
+    ALICE={**ANY_CLASS, "busybox": True}, BOB={"cpus": 2, "storage": "0.192M"}, CAROL={}
+)
+def test_hyptop_shows_the_neighbours(system: System, vmcp_in: Callable[[Guest], Commands]) -> None:
+    """CPUs and storage of each; then one fewer."""
+    alice = system.guests["ALICE"]
+    for path, file in hyptop_files().items():
+        alice.agent.run(["/bin/busybox", "mkdir", "-p", os.path.dirname(path)]).check()
+        alice.agent.write_file(path, file.read_bytes(), 0o755)
+    found = screen(alice, "#,a:mib", 1)
+    shown = {name: found.get(name) for name in system.guests}
+    assert shown == {"ALICE": ["1", "128.00"], "BOB": ["2", "192.00"], "CAROL": ["1", "128.00"]}
+    system.guests["BOB"].emulator.expect_exit()
+    assert vmcp_in(alice)("FORCE BOB").rc == 0
+    await_log_off(alice, "BOB")
+    found = screen(alice, "#", 1)
+    assert "BOB" not in found
+    assert {name: found.get(name) for name in ("ALICE", "CAROL")} == {
+        "ALICE": ["1"],
+        "CAROL": ["1"],
+    }
 
 
 @pytest.mark.requirement("S11")
