@@ -169,6 +169,12 @@ static void running(struct cp_port *port, bool runs)
 	(void)runs;
 }
 
+/* It is alone. */
+static uint64_t turn(struct cp_port *port)
+{
+	return port->turn_ns;
+}
+
 static void attach(struct cp_port *port)
 {
 	if (port->ctl)
@@ -200,6 +206,6 @@ const struct cp_calls cp_calls_local = {
 	.timer = timer, .has_device = has_device,
 	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
-	.running = running, .attach = attach, .fd = fd, .dispatch = dispatch,
+	.running = running, .turn = turn, .attach = attach, .fd = fd, .dispatch = dispatch,
 	.needs_pause = needs_pause,
 };

@@ -46,6 +46,7 @@ struct member_hello {
 struct member_welcome {
 	char magic[MEMBER_MAGIC_LEN];
 	uint64_t highest;		/**< cp_highest_address() */
+	uint64_t turn_ns;		/**< machines take turns of that length: MEMBER_TURN; 0: none */
 	char refused[MEMBER_SENTENCE_MAX];	/**< why, with a NUL; "": welcome */
 };
 
@@ -93,6 +94,9 @@ enum member_function {
 	MEMBER_HAS_LINE,	/**< value */
 	MEMBER_SHOWN,		/**< value: bytes that follow these, length, block */
 	MEMBER_CLOCK,		/**< enabled: the machine runs */
+	/** Its turn is over, or has not begun: the reply, which may be late, is the next one, and value
+	 * how many ns that has. */
+	MEMBER_TURN,
 	MEMBER_IMAGE,		/**< length, block: the next bytes of an image, for … */
 	MEMBER_LOAD,		/**< … cp_load_machine(); value: 0, or minus its result; block: why */
 	MEMBER_FUNCTIONS

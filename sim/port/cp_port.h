@@ -97,6 +97,8 @@ struct cp_calls {
 
 	/** The machine runs from now on, or stands still: so do its clocks. */
 	void (*running)(struct cp_port *port, bool runs);
+	/** If machines take turns: wait for the machine's.  Return: its length in ns of its clock. */
+	uint64_t (*turn)(struct cp_port *port);
 	/** Serve clients from now on. */
 	void (*attach)(struct cp_port *port);
 	/** A descriptor that is readable when dispatch() has work; -1: there will be none. */
@@ -129,6 +131,7 @@ struct cp_port {
 	struct ctl *ctl;	/**< NULL: no control socket */
 	struct trace_file *trace;	/**< NULL: no trace */
 	struct cp_remote *remote;	/**< of a member: cp_remote.c */
+	uint64_t turn_ns;	/**< of a member whose system gives turns: length of one; else 0 */
 
 	uint8_t *ram;		/**< guest storage, set by the port before cp_port_create() */
 	uint64_t ram_size;	/**< bytes, whole pages */

@@ -254,6 +254,7 @@ int cp_remote_join(struct cp_port *port, const struct cp_host *host, uint64_t *h
 	if (!take_page(remote))
 		return refuse(err, errlen, port, "cannot be watched");
 	*highest = welcome.highest;
+	port->turn_ns = welcome.turn_ns;
 	return 0;
 }
 
@@ -416,7 +417,7 @@ static void __attribute__((noreturn)) ended(const struct cp_port *port)
 	end(port, why);
 }
 
-static void wait_for_reply(const struct cp_port *port)
+static void wait_for_reply(const struct cp_port *port, int limit_ms)
 {
 	const struct cp_remote *remote = port->remote;
 	struct pollfd waits[2] = {
@@ -428,7 +429,7 @@ static void wait_for_reply(const struct cp_port *port)
 	int ready;
 
 	do
-		ready = poll(waits, 2, REPLY_MS);
+		ready = poll(waits, 2, limit_ms);
 	while (ready < 0 && errno == EINTR);
 	if (ready <= 0)
 		end(port, "the system does not answer");
@@ -459,7 +460,8 @@ static struct member_reply exchange(struct cp_port *port, const struct member_ca
 		memcpy(page->block, block, len);
 	if (write(remote->fd[MEMBER_CALL], &one, sizeof(one)) != sizeof(one))
 		ended(port);
-	wait_for_reply(port);
+	/* A turn comes when whoever watches the system wants it to. */
+	wait_for_reply(port, asked->function == MEMBER_TURN ? -1 : REPLY_MS);
 	reply = page->reply;
 	if (len > 0)
 		memcpy(block, page->block, len);
@@ -762,6 +764,11 @@ static void running(struct cp_port *port, bool runs)
 	call(port, &asked, NULL, 0);
 }
 
+static uint64_t turn(struct cp_port *port)
+{
+	return ask(port, MEMBER_TURN, 0).value;
+}
+
 /* The process has done that when the machine joined. */
 static void attach(struct cp_port *port)
 {
@@ -805,6 +812,6 @@ const struct cp_calls cp_calls_remote = {
 	.timer = timer, .has_device = has_device,
 	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
-	.running = running, .attach = attach, .fd = fd,
+	.running = running, .turn = turn, .attach = attach, .fd = fd,
 	.dispatch = dispatch, .needs_pause = needs_pause,
 };

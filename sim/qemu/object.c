@@ -93,6 +93,7 @@ static void state_changed(void *opaque, bool running, RunState state)
 		s->ipled = true;
 		s->port.calls->ipl(&s->port);
 	}
+	zvmlab_take_turns(s, running);
 }
 
 /* Refuse what only shows once all options of the machine are known. */
@@ -102,11 +103,6 @@ static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 
 	if (!tcg_enabled()) {
 		error_setg(errp, "zvmlab-cp: needs the accelerator tcg");
-		return false;
-	}
-	if (s->port.system_path && icount_enabled()) {
-		error_setg(errp, "zvmlab-cp: a member of a system cannot count its instructions"
-			   " (-icount)");
 		return false;
 	}
 	if (cp_port_set_cpus(&s->port, ms->smp.cpus, err, sizeof(err)) != 0 ||
@@ -144,6 +140,11 @@ static bool create_cp(ZvmlabCp *s, const MachineState *ms, Error **errp)
 	zvmlab_host_init(&host, s);
 	if (cp_port_create(&s->port, &host, err, sizeof(err)) != 0) {
 		error_setg(errp, "zvmlab-cp: %s", err);
+		return false;
+	}
+	if (s->port.system_path && icount_enabled() != (s->port.turn_ns > 0)) {
+		error_setg(errp, "zvmlab-cp: a member of a system counts its instructions (-icount)"
+			   " if, and only if, the machines of the system take turns");
 		return false;
 	}
 	return true;
@@ -248,6 +249,7 @@ static void zvmlab_finalize(Object *obj)
 	timer_free(s->pass_timer);
 	if (s->pass_look)
 		qemu_bh_delete(s->pass_look);
+	timer_free(s->turn);
 	g_free(s->access);
 }
 

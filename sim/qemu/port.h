@@ -33,6 +33,8 @@ struct ZvmlabCp {
 	bool lockstep;		/* the machine stops at each event that a client is told */
 	bool holding;		/* … and is about to */
 	QEMUBH *hold;
+	QEMUTimer *turn;	/* ends the machine's turn; NULL: it takes none */
+	int64_t turn_end;
 	int64_t pass_until;	/* so long time that all CPUs wait is jumped over */
 	bool passing;		/* … from now on: a CPU that waits says so */
 	QEMUBH *pass_look;	/* looks whether all do; NULL: nothing was ever to be */
@@ -76,6 +78,9 @@ void zvmlab_console_show(void *opaque, const char *text, size_t len);
 void zvmlab_add_lockstep(ObjectClass *oc);
 /* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */
 void zvmlab_machine_is_held(void *opaque);
+
+/* A member whose system gives turns waits for its own from now on, or does not run any more. */
+void zvmlab_take_turns(ZvmlabCp *s, bool running);
 
 /* The property by which the guest's clocks jump over time that its CPUs wait. */
 void zvmlab_add_pass_time(ObjectClass *oc);

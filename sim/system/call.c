@@ -243,6 +243,13 @@ static void do_shown(struct cp_port *port, struct request *r)
 /* The time came with the call. */
 static void do_clock(struct cp_port *port, struct request *r)
 {
+	if (!r->asked.enabled)
+		member_stands(member_of(port));
+}
+
+/* Where nobody takes turns it is always one's turn. */
+static void do_turn(struct cp_port *port, struct request *r)
+{
 	(void)port;
 	(void)r;
 }
@@ -304,7 +311,7 @@ static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_CPU_WAITS] = do_cpu_waits, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
 	[MEMBER_TYPE] = do_type, [MEMBER_HAS_LINE] = do_has_line, [MEMBER_SHOWN] = do_shown,
 	[MEMBER_HAS_DEVICE] = do_has_device, [MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
-	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock,
+	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock, [MEMBER_TURN] = do_turn,
 	[MEMBER_IMAGE] = do_image, [MEMBER_LOAD] = do_load,
 };
 
@@ -331,11 +338,22 @@ static void prepare(struct member *member, struct request *r)
 									      : member->runs);
 }
 
+void member_reply(struct member *member, const struct member_reply *reply)
+{
+	const uint64_t one = 1;
+
+	member->calling = false;
+	member->page->reply = *reply;
+	/* It looks for notices when it has the reply. */
+	member->noticed = false;
+	if (write(member->fd[MEMBER_REPLY], &one, sizeof(one)) != sizeof(one))
+		member_break(member);
+}
+
 void member_called(struct member *member)
 {
 	struct member_page *page = member->page;
 	struct request r = { .block_len = 0 };
-	const uint64_t one = 1;
 	uint64_t count;
 
 	if (read(member->fd[MEMBER_CALL], &count, sizeof(count)) != sizeof(count))
@@ -348,13 +366,12 @@ void member_called(struct member *member)
 	memcpy(r.block, page->block, sizeof(r.block));
 	prepare(member, &r);
 	member->calling = true;
+	if (r.asked.function == MEMBER_TURN && member->sys->turn_ns) {
+		member_asks(member);
+		return;
+	}
 	performs[r.asked.function](&member->port, &r);
 	r.reply.pause = member->port.calls->needs_pause(&member->port);
-	member->calling = false;
-	page->reply = r.reply;
 	memcpy(page->block, r.block, r.block_len);
-	/* It looks for notices when it has the reply. */
-	member->noticed = false;
-	if (write(member->fd[MEMBER_REPLY], &one, sizeof(one)) != sizeof(one))
-		member_break(member);
+	member_reply(member, &r.reply);
 }

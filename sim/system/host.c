@@ -45,11 +45,12 @@ void member_set_clock(struct member *member, uint64_t tod, bool runs)
 	member->runs = runs;
 }
 
-/* Between its calls a machine's clock goes on as the host's does. */
+/* Between its calls a machine's clock goes on as the host's does, unless it counts instructions. */
 static uint64_t host_tod(void *opaque)
 {
 	const struct member *member = member_of(opaque);
-	const uint64_t ns = member->runs && !member->calling ? now_ns() - member->tod_ns : 0;
+	const bool goes = member->runs && !member->calling && !member->sys->turn_ns;
+	const uint64_t ns = goes ? now_ns() - member->tod_ns : 0;
 
 	return member->tod + ns / 1000000000u * SYS_TOD_SECOND + ns % 1000000000u * 4096 / 1000;
 }

@@ -8,8 +8,9 @@ int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct memb
 {
 	const uint64_t slot = member ? (uint64_t)(member - sys->member) : 0;
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = slot << 8 | source };
+	const bool client = source == SYS_CONTROL && sys->turn_ns;
 
-	return epoll_ctl(sys->epoll, EPOLL_CTL_ADD, fd, &event);
+	return epoll_ctl(client ? sys->clients : sys->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 void member_notice(struct member *member)

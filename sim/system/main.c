@@ -2,9 +2,11 @@
 /*
  * zvmlab-system SOCKET [KEY=VALUE…]: one CP for several emulators, which connect to the socket.
  *
- * The keys are those of cp_config_set() that a system has: level, machine, segment; and user, which
- * can be repeated: a user ID that the directory has.  A line "start NAME" on standard output asks for
- * the machine of one, by XAUTOLOG.  Standard input takes orders (orders.c).  It ends with SIGTERM, SIGINT or SIGHUP, and its members with it.
+ * The keys are those of cp_config_set() that a system has: level, machine, segment; user, which can be
+ * repeated: a user ID that the directory has; and turn: machines take turns of so many microseconds
+ * (turns.c).  A line "start NAME" on standard output asks for the machine of a user, by XAUTOLOG.
+ * Standard input takes orders (orders.c).  It ends with SIGTERM, SIGINT or SIGHUP, and its members with
+ * it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +20,10 @@
 #include "system_process.h"
 
 #define USER "user"
+#define TURN "turn"
+/* Shorter ones cost more than they show, and in longer ones nobody hears of anybody. */
+#define TURN_MIN_US 10u
+#define TURN_MAX_US 1000000u
 
 static int fail(const char *text)
 {
@@ -27,7 +33,7 @@ static int fail(const char *text)
 
 static bool is_known(const char *key)
 {
-	static const char *const keys[] = { "level", "machine", "segment", USER };
+	static const char *const keys[] = { "level", "machine", "segment", USER, TURN };
 
 	for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(key, keys[i]) == 0)
@@ -48,10 +54,10 @@ static int configure(struct cp_config *config, char **options, char *err, size_t
 		*value = '\0';
 		if (!is_known(*options)) {
 			snprintf(err, errlen, "a system has no option %s (level, machine, segment, "
-				 USER ")", *options);
+				 USER ", " TURN ")", *options);
 			return -1;
 		}
-		if (strcmp(*options, USER) != 0 &&
+		if (strcmp(*options, USER) != 0 && strcmp(*options, TURN) != 0 &&
 		    cp_config_set(config, *options, value + 1, err, errlen) != 0)
 			return -1;
 	}
@@ -65,6 +71,28 @@ static int add_users(struct sys *sys, char **options, char *err, size_t errlen)
 		if (strcmp(*options, USER) == 0 &&
 		    sys_add_user(sys, *options + sizeof(USER), err, errlen) != 0)
 			return -1;
+	return 0;
+}
+
+/* Return: 0, or -1 with the reason; *@ns: 0 if none is given. */
+static int turn_of(char **options, uint64_t *ns, char *err, size_t errlen)
+{
+	*ns = 0;
+	for (; *options; options++) {
+		const char *value = *options + sizeof(TURN);
+		unsigned long us;
+		char *end;
+
+		if (strcmp(*options, TURN) != 0)
+			continue;
+		us = strtoul(value, &end, 10);
+		if (*end || us < TURN_MIN_US || us > TURN_MAX_US) {
+			snprintf(err, errlen, TURN " \"%.32s\": expected microseconds from %u to %u",
+				 value, TURN_MIN_US, TURN_MAX_US);
+			return -1;
+		}
+		*ns = us * 1000;
+	}
 	return 0;
 }
 
@@ -96,6 +124,7 @@ int main(int argc, char **argv)
 {
 	struct cp_config config;
 	struct sys *sys = NULL;
+	uint64_t turn_ns;
 	char err[512];
 	int result, signals;
 
@@ -105,8 +134,9 @@ int main(int argc, char **argv)
 	}
 	allow_descriptors();
 	cp_config_init(&config);
-	if (configure(&config, argv + 2, err, sizeof(err)) == 0)
-		sys = sys_open(argv[1], &config, sys_time_of_day, STDOUT_FILENO, err,
+	if (configure(&config, argv + 2, err, sizeof(err)) == 0 &&
+	    turn_of(argv + 2, &turn_ns, err, sizeof(err)) == 0)
+		sys = sys_open(argv[1], &config, sys_time_of_day, STDOUT_FILENO, turn_ns, err,
 			       sizeof(err));
 	cp_config_fini(&config);
 	if (!sys)

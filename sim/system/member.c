@@ -43,6 +43,7 @@ void member_end(struct member *member)
 
 	if (member->sock < 0)
 		return;
+	member_goes(member);
 	/* CP still looks at storage while the user logs off. */
 	member->calling = false;
 	cp_port_fini(&member->port);
@@ -57,6 +58,9 @@ void member_end(struct member *member)
 			close(member->fd[i]);
 	close(member->sock);
 	member_drop_image(member);
+	member->runs = false;
+	member->port.cp = NULL;
+	member_stands(member);
 	*member = (struct member){
 		.sys = member->sys, .sock = -1, .listed = member->listed,
 	};
@@ -210,7 +214,10 @@ static int log_on(struct member *member, char err[MEMBER_SENTENCE_MAX])
 	if (!port->cp)
 		return -1;
 	cp_logon(port->cp);
+	member->logon = ++member->sys->logons;
 	port->calls->attach(port);
+	if (port->ctl && member->sys->turn_ns)
+		ctl_on_event(port->ctl, member_told, member);
 	if (sys_watch(member->sys, member->fd[MEMBER_CALL], SYS_CALL, member) != 0 ||
 	    (port->ctl && sys_watch(member->sys, ctl_fd(port->ctl), SYS_CONTROL, member) != 0))
 		return refuse(err, "the system cannot watch the machine");
@@ -264,7 +271,7 @@ static void answer(struct member *member, struct member_welcome *welcome)
 
 static void admit(struct member *member)
 {
-	struct member_welcome welcome = { .highest = 0 };
+	struct member_welcome welcome = { .turn_ns = member->sys->turn_ns };
 
 	member->waits = false;
 	sys_has_come(member->sys, member->port.config.userid);

@@ -10,6 +10,9 @@
  * restore what is theirs: first they, then CP.
  *
  *     expect NAME…	have these machines log on in this order (expected.c): no answer
+ *     run		if machines take turns (turns.c): let them, up to "stands"
+ *     stand		at the end of the turn that there is: "stands"
+ *     await NAME	when this machine, which has been told to run, waits for its turn: "waits"
  */
 #define _GNU_SOURCE /* TEMP_FAILURE_RETRY */
 #include "system_private.h"
@@ -151,6 +154,20 @@ static int load(struct sys *sys, const char *path, char why[WHY_MAX])
 	return rc;
 }
 
+/* Return: false if it is another order. */
+static bool take_turns(struct sys *sys, const char *order)
+{
+	if (strcmp(order, "run") == 0)
+		sys_run_machines(sys);
+	else if (strcmp(order, "stand") == 0)
+		sys_stand(sys);
+	else if (strncmp(order, "await ", 6) == 0)
+		sys_await(sys, order + 6);
+	else
+		return false;
+	return true;
+}
+
 static void carry_out(struct sys *sys, const char *order)
 {
 	char why[WHY_MAX] = "unknown order", line[WHY_MAX + sizeof("failed \n")];
@@ -162,6 +179,8 @@ static void carry_out(struct sys *sys, const char *order)
 		member_admit_waiting(sys);
 		return;
 	}
+	if (sys->turn_ns && take_turns(sys, order))
+		return;
 	if (saves)
 		rc = save(sys, order + 5, why);
 	else if (strncmp(order, "load ", 5) == 0)

@@ -33,12 +33,14 @@ uint64_t sys_time_of_day(void)
 
 static uint64_t system_tod(void *opaque)
 {
-	return ((const struct sys *)opaque)->tod();
+	const struct sys *sys = opaque;
+
+	return sys->turn_ns ? sys->time : sys->tod();
 }
 
 static void system_set_timer(void *opaque, uint64_t tod)
 {
-	const struct sys *sys = opaque;
+	struct sys *sys = opaque;
 	const uint64_t now = sys->tod();
 	const uint64_t wait = tod > now ? smaller(tod - now, LONGEST_WAIT) : 0;
 	/* All zero would be no time at all. */
@@ -47,7 +49,9 @@ static void system_set_timer(void *opaque, uint64_t tod)
 		.tv_nsec = tod ? (long)(wait % SYS_TOD_SECOND * 1000 / 4096) | 1 : 0,
 	} };
 
-	timerfd_settime(sys->timer, 0, &when, NULL);
+	sys->alarm = tod;
+	if (!sys->turn_ns)
+		timerfd_settime(sys->timer, 0, &when, NULL);
 }
 
 /* Return: 0, or -1 with errno. */
@@ -55,13 +59,13 @@ static int create_fds(struct sys *sys)
 {
 	sys->epoll = epoll_create1(EPOLL_CLOEXEC);
 	sys->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (sys->epoll < 0 || sys->timer < 0)
+	if (sys->epoll < 0 || sys->timer < 0 || (sys->turn_ns && sys_take_turns(sys) != 0))
 		return -1;
 	return sys_watch(sys, sys->timer, SYS_TIMER, NULL);
 }
 
 struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
-		     int starts, char *err, size_t errlen)
+		     int starts, uint64_t turn_ns, char *err, size_t errlen)
 {
 	struct sys *sys = calloc(1, sizeof(*sys));
 	const struct cp_system_host host = {
@@ -74,9 +78,10 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 		free(sys);
 		return NULL;
 	}
-	sys->listen_fd = sys->epoll = sys->timer = sys->orders = -1;
+	sys->listen_fd = sys->epoll = sys->timer = sys->orders = sys->clients = -1;
 	sys->tod = tod;
 	sys->starts = starts;
+	sys->turn_ns = turn_ns;
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
 		sys->member[i].sock = -1;
 	if (create_fds(sys) != 0) {
@@ -161,8 +166,8 @@ static void look_at_members(struct sys *sys)
 	for (unsigned int i = 0; i < sys->looks; i++) {
 		struct member *member = sys->look[i];
 
-		/* A counter that is full is readable. */
-		if (member->noticed)
+		/* A counter that is full is readable.  Whoever waits for its turn looks then. */
+		if (member->noticed && !member->asks)
 			(void)!write(member->fd[MEMBER_NOTICE], &one, sizeof(one));
 		member->noticed = member->listed = false;
 	}
@@ -194,8 +199,18 @@ static void serve(struct sys *sys, uint64_t data)
 	case SYS_CONTROL:
 		member->port.calls->dispatch(&member->port);
 		break;
+	case SYS_CLIENTS:
+		break;
 	}
 	look_at_members(sys);
+}
+
+/* The event, or the one among clients that it tells of. */
+static bool is_served(const struct sys *sys, struct epoll_event *event)
+{
+	if ((event->data.u64 & 0xff) != SYS_CLIENTS)
+		return true;
+	return epoll_wait(sys->clients, event, 1, 0) == 1;
 }
 
 /* One event at a time: serving it can end the connection that another one is about. */
@@ -212,7 +227,7 @@ int sys_run(struct sys *sys, int stop)
 			return -1;
 		if (ready == 1 && (event.data.u64 & 0xff) == SYS_STOP)
 			return 0;
-		if (ready == 1)
+		if (ready == 1 && is_served(sys, &event))
 			serve(sys, event.data.u64);
 	}
 }
@@ -226,11 +241,28 @@ unsigned int sys_machines(const struct sys *sys)
 	return machines;
 }
 
+/* Who has been logged on for longest, or NULL. */
+static struct member *first(struct sys *sys)
+{
+	struct member *found = NULL;
+
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
+		if (sys->member[i].port.cp && (!found || sys->member[i].logon < found->logon))
+			found = &sys->member[i];
+	return found;
+}
+
 void sys_close(struct sys *sys)
 {
+	struct member *member;
+
 	if (!sys)
 		return;
 	ctl_unlisten(sys->path, sys->inode);
+	sys->going = false;
+	/* Traces tell of it, and two of the same are equal. */
+	while ((member = first(sys)) != NULL)
+		member_end(member);
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
 		member_end(&sys->member[i]);
 	cp_system_destroy(sys->cp);
@@ -240,6 +272,8 @@ void sys_close(struct sys *sys)
 		close(sys->timer);
 	if (sys->epoll >= 0)
 		close(sys->epoll);
+	if (sys->clients >= 0)
+		close(sys->clients);
 	free(sys->path);
 	free(sys);
 }

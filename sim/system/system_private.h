@@ -39,6 +39,8 @@ struct member {
 	size_t shown_len;
 	uint8_t *image;		/**< what there is so far of one that it is to go on from, or NULL */
 	size_t image_len, image_size;	/**< so much of it, in so much room */
+	uint64_t logon;		/**< number of its log-on, from 1 on */
+	bool asks;		/**< for its turn, by a call that has no reply yet */
 	bool waits;		/**< with its hello, for those that are to log on before it */
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
@@ -60,14 +62,25 @@ struct sys {
 	char expects[CP_MAX_MACHINES][CP_NAME_LEN + 1];
 	unsigned int users;	/**< in the directory, logged on or not */
 	char user[CP_MAX_MACHINES][CP_NAME_LEN + 1];
-	uint64_t connections;
+	uint64_t connections, logons;
+	uint64_t turn_ns;	/**< length of a machine's turn; 0: they take none */
+	uint64_t time;		/**< of turns: TOD clock of the system … */
+	uint64_t alarm;		/**< … and what it is set to, or 0 */
+	int clients;		/**< epoll of the control sockets */
+	bool going;		/**< turns are given */
+	bool told;		/**< a client, of something, since they are */
+	char awaited[CP_NAME_LEN + 1];	/**< of whom it is to be told when it asks for one, or "" */
+	struct member *turn;	/**< whose it is, or NULL */
+	uint64_t last;		/**< log-on of the last one that had one in this round, 0: none */
 	struct member *look[SYS_CONNECTIONS];	/**< who is to be told of something, or has to go */
 	unsigned int looks;
 	struct member member[SYS_CONNECTIONS];
 };
 
 /** What an event is about. */
-enum sys_source { SYS_STOP, SYS_LISTEN, SYS_TIMER, SYS_SOCKET, SYS_CALL, SYS_CONTROL, SYS_ORDER };
+enum sys_source {
+	SYS_STOP, SYS_LISTEN, SYS_TIMER, SYS_SOCKET, SYS_CALL, SYS_CONTROL, SYS_ORDER, SYS_CLIENTS
+};
 
 static inline struct member *member_of(void *port)
 {
@@ -91,6 +104,24 @@ bool sys_tell(const struct sys *sys, const char *line);
 void sys_ordered(struct sys *sys);
 /** The same if there is an order: one that was given before something else came. */
 void sys_look_for_orders(struct sys *sys);
+
+/* turns.c, for a system whose machines take turns */
+/** There are no members yet.  Return: 0, or -1 with errno. */
+int sys_take_turns(struct sys *sys);
+/** Give turns until a client has been told of something, or nobody runs: "stands". */
+void sys_run_machines(struct sys *sys);
+/** Give no more than the one that there is. */
+void sys_stand(struct sys *sys);
+/** Tell when this machine waits for its turn: "waits". */
+void sys_await(struct sys *sys, const char *userid);
+/** It asks for a turn, which ends the one that it has had. */
+void member_asks(struct member *member);
+/** It is about to end: nobody needs to wait for it. */
+void member_goes(const struct member *member);
+/** It does not run any more. */
+void member_stands(struct member *member);
+/** A client of its control socket has been told of something; @opaque: struct member. */
+void member_told(void *opaque);
 
 /* expected.c */
 /** These machines log on in this order: user IDs, with blanks between them. */
@@ -124,5 +155,7 @@ void member_drop_image(struct member *member);
 
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);
+/** To a call that has none yet: it waits for its turn. */
+void member_reply(struct member *member, const struct member_reply *reply);
 
 #endif

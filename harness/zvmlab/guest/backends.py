@@ -45,6 +45,9 @@ class Machine(Protocol):
     def go_on(self) -> None:
         """Let the CPUs run: the first time from the kernel's first instruction on."""
 
+    def begin_to_go_on(self) -> None:
+        """The same without an answer: CP may have the CPUs wait at once."""
+
     def pause(self) -> None:
         """Stop the CPUs between two instructions."""
 
@@ -151,6 +154,10 @@ class _QemuMachine:
             self._request(control, "machine-continue")
         else:
             self.qmp.execute("cont")
+        self.held = False
+
+    def begin_to_go_on(self) -> None:
+        self.qmp.order("cont")
         self.held = False
 
     def pause(self) -> None:

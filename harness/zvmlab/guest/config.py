@@ -206,9 +206,10 @@ class GuestConfig(_Fields):
             raise UsageError(f"unknown backend: {self.backend!r} ({' or '.join(BACKENDS)})")
         if self.counts and self.backend != QEMU:
             raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
-        if self.system is not None and (self.backend != QEMU or self.counts):
+        if self.system is not None and (self.backend != QEMU or self.count_instructions):
             raise UsageError(
-                f"a member of a system runs in {QEMU}, and does not count its instructions"
+                f"a member of a system runs in {QEMU}, and counts its instructions if its system is"
+                " deterministic"
             )
         if self.deterministic and self.interactive:
             raise UsageError("a guest with a person at its console cannot be deterministic")

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from zvmlab.cp.faults import ArmedFault
     from zvmlab.guest.cover import Cover
     from zvmlab.guest.hold import Hold
-    from zvmlab.guest.lockstep import Lockstep
+    from zvmlab.guest.lockstep import Stepper
     from zvmlab.guest.symbols import Symbols
 
 _T = TypeVar("_T")
@@ -148,7 +148,7 @@ class Guest:
     """A guest; *logs* is where console, trace and emulator log go (default: temporary).
 
     *artifacts* saves looking for emulator, kernel and image again.  *kept*: the logs outlive it, and
-    messages may name them (default: if there are any).
+    messages may name them (default: if there are any).  *turns*: of the system that it is a member of.
     """
 
     def __init__(
@@ -157,8 +157,10 @@ class Guest:
         logs: Path | None = None,
         artifacts: Artifacts | None = None,
         kept: bool | None = None,
+        turns: Stepper | None = None,
     ) -> None:
         self.config = config or GuestConfig()
+        self._turns = turns
         self._artifacts = artifacts
         self._kept = logs is not None if kept is None else kept
         self._run_dir = RunDir.create(self.config.name)
@@ -196,7 +198,7 @@ class Guest:
         self._connected: checkpoint.Connected | None = None  # a restored guest's, not used yet
         self._pool: int | None = None  # its agent's, from a checkpoint (checkpoint.open_pool)
         self._agent: Agent | None = None
-        self._lockstep: Lockstep | None = None
+        self._lockstep: Stepper | None = None
         self._agent_ends = False  # the connection, before the machine stops
         self._checkpoint: Path | None = None
         self._restored: Callable[[], None] | None = None  # completes what connect() has begun
@@ -479,7 +481,7 @@ class Guest:
         if self.config.deterministic:
             from zvmlab.guest.lockstep import Lockstep
 
-            self._lockstep = Lockstep(self.qmp)
+            self._lockstep = self._turns or Lockstep(self.qmp)
             self._control.step = self._lockstep.step
         rules = self.config.fault_rules()
         if rules:
@@ -518,7 +520,10 @@ class Guest:
         self.start()
         if self.stage is Stage.PAUSED:
             # A deterministic guest runs only while an event is waited for.
-            if self._lockstep is None:
+            if self._turns is not None:
+                self.machine.begin_to_go_on()
+                self._turns.await_machine(self.config.cp["userid"])
+            elif self._lockstep is None:
                 try:
                     self.machine.go_on()
                 except EmulatorError:
@@ -812,10 +817,16 @@ class Guest:
         self._trace_ended = self.control.execute("query-counters").get("trace-ended")
         self.emulator.expect_exit()
         with self._saying_when("while it powered off"):
-            self._power(Power.OFF)
+            try:
+                self._power(Power.OFF)
+            except EmulatorError:
+                # A member may have ended in the turn in which its agent was asked.
+                if self._turns is None:
+                    raise
             if self._lockstep is not None:
                 # Nothing may come from outside any more, not even the channel's end.
-                self._there(self._peer, "agent channel", "start()").close()
+                with contextlib.suppress(EmulatorError):  # a member may have ended by then
+                    self._there(self._peer, "agent channel", "start()").close()
                 self._lockstep.end()
             self._await_exit(timeout)
             self.end()
@@ -836,7 +847,10 @@ class Guest:
             self.console.check()
             if limit.over:
                 raise Timeout(f"the guest did not power off within {limit}")
-            time.sleep(_LOOK_SECONDS)
+            if self._lockstep is None:
+                time.sleep(_LOOK_SECONDS)
+            else:
+                self._lockstep.let_run(_LOOK_SECONDS)
 
     @contextlib.contextmanager
     def _saying_when(self, when: str) -> Iterator[None]:

@@ -225,6 +225,10 @@ class Panel:
         self._loaded = True
         self.held = False
 
+    def begin_to_go_on(self) -> None:
+        """It does not take turns."""
+        self.go_on()
+
     def pause(self) -> None:
         """Hold the CPUs between two instructions."""
         self._command("zvmcp hold")

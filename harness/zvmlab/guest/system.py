@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -28,11 +29,16 @@ from zvmlab.guest.checkpoint import MACHINE
 from zvmlab.guest.config import DEFAULT_SEGMENTS, Artifacts, GuestConfig
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.lockstep import Turns
 from zvmlab.guest.run_dir import RunDir
 
 START_SECONDS = 60.0
 ORDER_SECONDS = 60.0
+TURN_US = 1000
+"""Of the guest's time, if machines take turns."""
 _LOG = "system.log"
+# How the process asks for a user's machine.
+_START = "start "
 # Of a mark: what the process has saved, beside a folder for each guest.
 _CP = "cp"
 
@@ -58,7 +64,8 @@ class System:
     *segments* are those of the system, for all guests; a guest's own do not count.  *options* are
     further ones of the process: level and machine.  With a *name*, other processes find it and
     its members; *file* is what they are told it was made from.  *users* are in CP's directory,
-    logged on or not: next_start() says whom XAUTOLOG asks for.
+    logged on or not: next_start() says whom XAUTOLOG asks for.  In a *deterministic* one all guests
+    are so, and take turns of a millisecond: the same calls give the same traces.
     """
 
     def __init__(
@@ -69,8 +76,15 @@ class System:
         name: str | None = None,
         file: Path | None = None,
         users: Mapping[str, GuestConfig] = MappingProxyType({}),
+        deterministic: bool = False,
     ) -> None:
         self.users = users
+        self._turns: Turns | None = None
+        if deterministic:
+            self._turns = Turns(
+                lambda order: self.process.command(order), self._answer, ORDER_SECONDS
+            )
+        self._starts: deque[str] = deque()
         self._segments = tuple(segments)
         self._options = options
         self._undo = contextlib.ExitStack()
@@ -108,6 +122,8 @@ class System:
         argv = [str(program(Progress())), str(self.socket), f"segment={';'.join(self._segments)}"]
         argv += [f"{key}={value}" for key, value in self._options.items()]
         argv += [f"user={userid}" for userid in self.users]
+        if self._turns is not None:
+            argv.append(f"turn={TURN_US}")
         self._process = Emulator(argv, self.logs / _LOG, tells=True)
         self._undo.callback(self._process.stop)
         if not Limit(START_SECONDS).look(lambda: self.socket.exists() or not self.process.alive):
@@ -118,8 +134,20 @@ class System:
 
     def next_start(self, seconds: float) -> str | None:
         """The user of whom XAUTOLOG wants a guest; None if nobody is asked for so long."""
+        if self._starts:
+            return self._starts.popleft()
         line = self.process.next_line(seconds)
-        return None if line is None else line.removeprefix("start ")
+        return None if line is None else line.removeprefix(_START)
+
+    def _answer(self, seconds: float) -> str | None:
+        """What the process says to an order; None if it says nothing for so long, or has ended."""
+        limit = Limit(seconds)
+        while (line := self.process.next_line(limit.left())) is not None:
+            if not line.startswith(_START):
+                return line
+            self._starts.append(line.removeprefix(_START))
+        self.process.check()
+        return None
 
     @property
     def name(self) -> str:
@@ -146,10 +174,11 @@ class System:
             cp={**config.cp, **self._options, "userid": userid},
             segments=self._segments,
             system=self.socket,
+            deterministic=self._turns is not None,
         )
         self._made[userid] = self._made.get(userid, 0) + 1
         folder = userid if earlier is None else f"{userid}.{self._made[userid]}"
-        guest = Guest(config, self.logs / folder, artifacts, self._kept)
+        guest = Guest(config, self.logs / folder, artifacts, self._kept, self._turns)
         self._undo.callback(guest.stop)
         self.guests[userid] = guest
         return guest
@@ -174,6 +203,13 @@ class System:
             lambda _, guest: guest.start(),
         )
         self._expect(*guests)
+        if self._turns is not None:
+            # What a machine does at its log-on comes before the next one's.
+            for userid, guest in guests.items():
+                with _said_of(userid):
+                    guest.launch(founds[userid])
+                    guest.connect()
+            steps = steps[2:]
         try:
             for step in steps:
                 for userid, guest in guests.items():
@@ -211,6 +247,8 @@ class System:
     @property
     def can_be_saved(self) -> bool:
         """Could another system go on from where this one has booted?"""
+        if self._turns is not None:
+            return False
         # What virtual disks hold is saved with all of CP.
         configs = [guest.config._replace(system=None) for guest in self.guests.values()]
         return not any(map(checkpoint.why_cold, configs))
@@ -250,6 +288,8 @@ class System:
     def mark(self) -> None:
         """From now on put_back() comes here: all guests are READY, and are connected as they are now."""
         guests = dict(self.guests)
+        if self._turns is not None:
+            raise UsageError("a deterministic system cannot be marked")
         if not all(guest.is_quiet for guest in guests.values()):
             raise UsageError("a system can be marked only when all its guests are up")
         self.marks += 1
@@ -279,12 +319,10 @@ class System:
     def _order(self, what: str, file: Path) -> None:
         """Have the process do it with all of CP."""
         self.process.command(f"{what} {file}")
-        limit = Limit(ORDER_SECONDS)
+        line = self._answer(ORDER_SECONDS)
         # Whoever was to be started before that is of another time.
-        while (line := self.process.next_line(limit.left()) or "").startswith("start "):
-            pass
-        if not line:
-            self.process.check()
+        self._starts.clear()
+        if line is None:
             raise EmulatorError(f"the system did not {what} its state within {ORDER_SECONDS:g} s")
         if line.startswith("failed "):
             raise EmulatorError(f"the system cannot {what} its state: {line[7:]}")
@@ -311,6 +349,9 @@ class System:
 
     def stop(self) -> None:
         """End all guests, then the process; harmless the second time."""
+        if self._turns is not None and self._process is not None:
+            # A machine that waits for its turn ends with the process, and not by itself.
+            self._process.stop()
         self._undo.close()
 
     def __enter__(self) -> System:

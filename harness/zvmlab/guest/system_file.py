@@ -58,8 +58,8 @@ _TABLE = re.compile(r"\[([^\[\]]+)\]")
 _KEY = re.compile(r"(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*=")
 _NOT_YET = {
     "backend": "a member of a system runs in qemu",
-    "deterministic": "a member of a system cannot count its instructions",
-    "schedule": "a member of a system cannot count its instructions",
+    "deterministic": "guests of zvmlab up run whether somebody waits for them or not",
+    "schedule": "only the CPUs of a guest alone take turns by a seed",
     "segments": "segments belong to the system, in its table [segments]",
     "level": "it belongs to the system, at the beginning of the file",
     "machine": "it belongs to the system, at the beginning of the file",

@@ -167,6 +167,9 @@ static inline void system_config(struct cp_config *config)
 	ck_assert_int_eq(cp_config_set(config, "segment", SEGMENTS, err, sizeof(err)), 0);
 }
 
+/* Of a machine's turn; 0: they take none. */
+static uint64_t turn_ns;
+
 static inline void system_start(void)
 {
 	struct cp_config config;
@@ -175,7 +178,8 @@ static inline void system_start(void)
 	snprintf(socket_path, sizeof(socket_path), "%s/system", folder);
 	system_config(&config);
 	ck_assert_int_eq(pipe(server_starts), 0);
-	served = sys_open(socket_path, &config, system_tod, server_starts[1], err, sizeof(err));
+	served = sys_open(socket_path, &config, system_tod, server_starts[1], turn_ns, err,
+			  sizeof(err));
 	ck_assert_msg(served != NULL, "%s", err);
 	cp_config_fini(&config);
 	server_stop = eventfd(0, EFD_CLOEXEC);

@@ -89,7 +89,7 @@ static void __attribute__((noreturn)) be_process(int orders, int answers)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	system_config(&config);
-	served = sys_open(socket_path, &config, system_tod, -1, err, sizeof(err));
+	served = sys_open(socket_path, &config, system_tod, -1, 0, err, sizeof(err));
 	cp_config_fini(&config);
 	ck_assert_msg(served != NULL, "%s", err);
 	do {
