@@ -20,10 +20,10 @@ bool config_extent_valid(const struct cp_extent *extent, uint64_t floor)
 	       extent->size <= STORAGE_LIMIT - extent->start;
 }
 
-/* Number with K, M or G; 0 needs no unit. */
+/* Number with K, M, G or T; 0 needs no unit. */
 static bool parse_bytes(struct config_span span, uint64_t *out)
 {
-	static const char units[] = "KMG";
+	static const char units[] = "KMGT";
 	unsigned int shift = 0;
 
 	assert(span.at <= span.end);
@@ -76,7 +76,7 @@ static bool parse_later(struct config_span *text, struct config_span word, uint6
 		return config_wrong(problem, word, "STANDBY and RESERVED once each");
 	*given = true;
 	if (!config_word(text, &value) || !parse_bytes(value, size))
-		return config_wrong(problem, value, "a size with K, M or G, such as 256M");
+		return config_wrong(problem, value, "a size with K, M, G or T, such as 256M");
 	return true;
 }
 
@@ -98,7 +98,7 @@ static bool add_extent(struct cp_config *config, struct config_span word, uint64
 	if (config->extents == CP_MAX_EXTENTS)
 		return config_wrong(problem, word, "no more than 8 extents");
 	if (!parse_extent(word, extent))
-		return config_wrong(problem, word, "start.size with K, M or G, such as 200M.200M");
+		return config_wrong(problem, word, "start.size with K, M, G or T, such as 200M.200M");
 	if (config->extents == 0 && extent->start != 0)
 		return config_wrong(problem, word, "the first extent to start at 0");
 	if (!config_extent_valid(extent, *floor))

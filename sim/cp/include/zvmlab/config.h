@@ -193,7 +193,7 @@ extern const char *const cp_config_keys[];
  */
 uint64_t cp_config_increment(const struct cp_config *config);
 
-/** A size with K, M or G, as the value of storage has them; 0 needs no unit. */
+/** A size with K, M, G or T, as the value of storage has them; 0 needs no unit. */
 bool cp_config_size(const char *text, uint64_t *bytes);
 
 /** Parse the value of storage, which DEF STOR's operands become; same return as cp_config_set. */

@@ -209,7 +209,7 @@ TEST(errors_say_what_and_where)
 {
 	bad("cpus", "100", "cpus \"100\": expected a number from 1 to 64");
 	bad("storage", "0.1M 2x.3M",
-	    "storage \"2x.3M\": expected start.size with K, M or G, such as 200M.200M");
+	    "storage \"2x.3M\": expected start.size with K, M, G or T, such as 200M.200M");
 	bad("storage", "1M.1M", "storage \"1M.1M\": expected the first extent to start at 0");
 	bad("directory", "IUCV ANY;NAMESAVE TOOLONGNAME",
 	    "directory \"TOOLONGNAME\": expected a segment's name of 1 to 8 characters");

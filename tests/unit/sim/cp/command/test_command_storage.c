@@ -67,6 +67,9 @@ TEST_LOOP(bad, 0, 13)
 		  "HCPDST025E Storage missing or invalid - " },
 		{ "DEF STOR 17M", 94, "HCPDST094E Storage exceeds allowable maximum - the "
 				      "emulator has no storage for 0.17M\n" },
+		{ "DEF STOR 2T", 94, "HCPDST094E Storage exceeds allowable maximum - the emulator "
+				     "has no storage for 0.2T\n" },
+		{ "DEF STOR 17T", 25, "HCPDST025E Storage missing or invalid - " },
 		{ "DEF STOR CONFIG 0.4M 15M.2M", 94,
 		  "HCPDST094E Storage exceeds allowable maximum - the emulator has no storage "
 		  "for 15M.2M\n" },
