@@ -338,18 +338,6 @@ static void prepare(struct member *member, struct request *r)
 									      : member->runs);
 }
 
-void member_reply(struct member *member, const struct member_reply *reply)
-{
-	const uint64_t one = 1;
-
-	member->calling = false;
-	member->page->reply = *reply;
-	/* It looks for notices when it has the reply. */
-	member->noticed = false;
-	if (write(member->fd[MEMBER_REPLY], &one, sizeof(one)) != sizeof(one))
-		member_break(member);
-}
-
 void member_called(struct member *member)
 {
 	struct member_page *page = member->page;

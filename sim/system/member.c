@@ -310,8 +310,6 @@ static void greet(struct member *member)
 	else
 		taken = take_hello(member, hello, len, storage, welcome.refused);
 	free(hello);
-	/* Whoever has started the emulator has said before in which order. */
-	sys_look_for_orders(member->sys);
 	if (taken != 0) {
 		answer(member, &welcome);
 	} else if (must_wait(member)) {

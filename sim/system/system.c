@@ -188,6 +188,8 @@ static void serve(struct sys *sys, uint64_t data)
 		timer_rings(sys);
 		break;
 	case SYS_SOCKET:
+		/* Whoever has started the emulator has said before in which order they log on. */
+		sys_look_for_orders(sys);
 		member_said(member);
 		break;
 	case SYS_CALL:

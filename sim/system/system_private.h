@@ -155,6 +155,8 @@ void member_drop_image(struct member *member);
 
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);
+
+/* reply.c */
 /** To a call that has none yet: it waits for its turn. */
 void member_reply(struct member *member, const struct member_reply *reply);
 

@@ -19,7 +19,7 @@ from zvmlab.guest.system import System
 if TYPE_CHECKING:
     from conftest import Commands
 
-ANY_CLASS = {"cp": {"class": "ABCEG"}}
+ANY_CLASS: dict[str, object] = {"cp": {"class": "ABCEG"}}
 LATER = {"later": True}
 
 
@@ -73,7 +73,7 @@ def test_logged_on_forced_and_logged_on_again(
 
 @pytest.mark.requirement("S6")
 @pytest.mark.zvmlab_system(
-    ALICE={**ANY_CLASS, "busybox": True}, BOB={"cpus": 2, "storage": "0.192M"}, CAROL={}
+    ALICE=ANY_CLASS | {"busybox": True}, BOB={"cpus": 2, "storage": "0.192M"}, CAROL={}
 )
 def test_hyptop_shows_the_neighbours(system: System, vmcp_in: Callable[[Guest], Commands]) -> None:
     """CPUs and storage of each; then one fewer."""

@@ -83,28 +83,6 @@ static void activate(struct cp *cp, unsigned int unit, struct spool_file *file)
 	device->page = file->first;
 }
 
-static bool may_read(const struct spool_device *device, const struct spool_file *file)
-{
-	return !file->open && !file->user_hold && !file->system_hold &&
-	       (device->spool_class == '*' || device->spool_class == file->spool_class);
-}
-
-void spool_arrived(struct cp *cp, const struct spool_file *file)
-{
-	const struct cp *to = cp_machine_of(cp->system, file->owner);
-
-	for (unsigned int i = 0; to && i < to->config.units; i++) {
-		const struct spool_device *device = &to->unit[i];
-
-		if (device->gone || device->file || spool_unit_queue(to, i) != SPOOL_RDR ||
-		    !may_read(device, file))
-			continue;
-		if (to->host.reader_ready)
-			to->host.reader_ready(to->host.opaque);
-		return;
-	}
-}
-
 struct spool_file *spool_select(struct cp *cp, unsigned int unit)
 {
 	struct spool_file *file = active(cp, unit);
@@ -114,7 +92,7 @@ struct spool_file *spool_select(struct cp *cp, unsigned int unit)
 
 		if (!next)
 			return NULL;
-		if (!may_read(&cp->unit[unit], next))
+		if (!spool_may_read(&cp->unit[unit], next))
 			continue;
 		activate(cp, unit, next);
 		file = next;

@@ -158,9 +158,13 @@ const uint8_t *spool_next_record(const struct spool *spool, struct spool_place *
 /** Are the file's pages, as spool_add_page() has put them together, what spool_append() makes? */
 bool spool_pages_valid(const struct spool *spool, const struct spool_file *file);
 
-/* spool_device.c */
+/* spool_arrival.c */
+/** Is it of the device's class, and may anybody take it? */
+bool spool_may_read(const struct spool_device *device, const struct spool_file *file);
 /** A file has come to the end of a reader queue: the emulator of its owner's machine is told. */
 void spool_arrived(struct cp *cp, const struct spool_file *file);
+
+/* spool_device.c */
 /** The reader's active file; if there is none, the next one that it may take; or NULL. */
 struct spool_file *spool_select(struct cp *cp, unsigned int unit);
 /** How CLOSE differs from what the device's settings say. */
