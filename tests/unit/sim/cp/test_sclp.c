@@ -223,7 +223,7 @@ TEST_LOOP(define_refused, 0, 7)
 		{ "DEF STOR CONFIG 0.4M STANDBY 1M", 3, INVALID("DST", "STANDBY") },
 		{ "DEF STOR 4M STANDBY ALL", 25,
 		  "HCPDST025E Storage missing or invalid - storage \"ALL\": expected a size with K, "
-		  "M or G, such as 256M\n" },
+		  "M, G or T, such as 256M\n" },
 		{ "DEF STOR 4M STANDBY 1536K", 25,
 		  "HCPDST025E Storage missing or invalid - storage \"0.4M STANDBY 1536K\": expected "
 		  "standby and reserved storage behind a single extent, below 16384G, each a multiple "
