@@ -69,7 +69,6 @@ static uint32_t devices[DEVICES_MAX];
 static unsigned int device_count;
 static uint64_t seed, ended;
 
-CHANNEL_INSTRUCTION(hsch, "0xb2310000")
 CHANNEL_INSTRUCTION(rsch, "0xb2380000")
 
 /* xorshift64*; the multiplier is the one that Vigna's paper gives. */
