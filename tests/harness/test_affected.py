@@ -61,7 +61,8 @@ def test_python_reaches_what_imports_it(tree: Tree) -> None:
 def test_program_of_guests_reaches_the_tests_that_name_it(tree: Tree) -> None:
     plan = tree.plan(["tests/e2e/programs/iucvmany.c"])
     assert "test_af_iucv_sockets" in names(plan.guests) and not plan.units
-    assert all(name.startswith("test_af_iucv") for name in names(plan.guests))
+    others = {name for name in names(plan.guests) if not name.startswith("test_af_iucv")}
+    assert others <= {"test_around_doors"}
 
 
 def test_test_reaches_itself(tree: Tree) -> None:

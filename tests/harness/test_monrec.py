@@ -155,7 +155,7 @@ def _installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     prefix = tmp_path_factory.mktemp("monrec")
     build = tmp_path_factory.mktemp("build")
     argv = ["make", "-s", "-C", str(ROOT), "install-monrec", f"PREFIX={prefix}", f"BUILD={build}"]
-    subprocess.run(argv, check=True, timeout=120, capture_output=True)
+    subprocess.run(argv, check=True, timeout=900, capture_output=True)
     return {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "PREFIX": str(prefix)}
 
 

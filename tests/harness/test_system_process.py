@@ -73,7 +73,7 @@ def stranger(path: Path) -> socket.socket:
     ("words", "sentence"),
     [
         (["level"], "level is not KEY=VALUE"),
-        (["storage=0.1M"], "a system has no option storage (level, machine, segment, user)"),
+        (["storage=0.1M"], "a system has no option storage (level, machine, segment, user, turn)"),
         (["level=8"], 'level "8": '),
         (["segment=ONE 9000"], 'segment "'),
         (["user=NINECHARS"], 'userid "NINECHARS": '),
