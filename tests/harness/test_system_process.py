@@ -145,10 +145,10 @@ def test_no_machines(executable: Path, folder: Path) -> None:
         def is_least() -> bool:
             return descriptors(process) == least
 
-        # The one that has found the socket is let go.
+        # It has all of its own, and the one that has found the socket is let go.
         wait = Limit(SECONDS)
-        least = wait.look(lambda: descriptors(process), lambda seen: seen <= OWN_DESCRIPTORS)
-        assert least <= OWN_DESCRIPTORS
+        least = wait.look(lambda: descriptors(process), lambda seen: seen == OWN_DESCRIPTORS)
+        assert least == OWN_DESCRIPTORS
         for number in range(MANY // 2):
             silent.append(stranger(path))
             with stranger(path) as one:
