@@ -89,6 +89,7 @@ def test_configurations_that_cannot_be(fields: dict[str, object], text: str) -> 
         ("0.140M,200M.200M", "0.140M 200M.200M"),
         (" 0.140M  200M.200M ", "0.140M 200M.200M"),
         ("256M standby 256M RESERVED 1G", "0.256M standby 256M RESERVED 1G"),
+        ("1T", "0.1T"),
     ],
 )
 def test_normal_storage(text: str, words: str) -> None:
@@ -100,6 +101,7 @@ def test_emulator_has_storage_that_comes_later() -> None:
     config = GuestConfig(storage="0.256M STANDBY 256M RESERVED 0", segments=())
     assert config.emulated_storage() == 512 << 20
     assert config._replace(storage="0.256M RESERVED 1G").emulated_storage() == 1280 << 20
+    assert config._replace(storage="0.1T").emulated_storage() == 1 << 40
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,10 @@ CP_OPTIONS = ("userid", "class", "level", "machine", "directory", "console", "co
 MAX_STORAGE = 1 << 40
 # Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
 _MAX_INCREMENTS = 1020
-_UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
+_UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30, "T": 1 << 40}
 _LATER = ("STANDBY", "RESERVED")
-_SIZE = re.compile(r"(\d+)([KMG])", re.IGNORECASE)
-_EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+)([KMGT])", re.IGNORECASE)
+_EXTENT = re.compile(r"(\d+)([KMGT]?)\.(\d+)([KMGT])", re.IGNORECASE)
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
 _CONSOLE_LEVEL = 5
 # The kernel's own tests of its ciphers take a third of the boot under emulation.
