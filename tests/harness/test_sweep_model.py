@@ -61,6 +61,28 @@ def one(tmp_path: Path, pattern: str) -> tuple[Sweep, sweep_report.Verdict]:
     return done, verdict
 
 
+def test_points_of_two_guests_have_the_users_in_front() -> None:
+    """CP's rule is about that user's calls; a machine's connection breaks at certain calls only."""
+    points = [Point("ALICE iucv.send", ("rc", "drop")), Point("BOB machine.link", ("sever",))]
+    made = list(cases(points, {"ALICE iucv.send": 1, "BOB machine.link": 9}, "1"))
+    texts = [str(case) for case in made]
+    assert texts[0] == "ALICE iucv.send#1:rc=0x01" and "ALICE iucv.send#1:drop" in texts
+    assert texts[-9:] == [f"BOB machine.link#{1 << n}:sever=0x00" for n in range(9)]
+    assert not list(cases(points, {}, "1"))
+    subject = Subject("MONDCSS", "BOB")
+    fault = made[0].fault(subject)
+    assert (fault.point, fault.user, fault.name, fault.nth) == ("iucv.send", "ALICE", "BOB", 1)
+    assert made[-1].fault(subject).arguments()["user"] == "BOB"
+    assert subject.counter(points[0]).arguments()["user"] == "ALICE"
+    for pattern, number in (
+        ("machine.link", 9),
+        ("BOB *", 9),
+        ("iucv.send#1:drop", 1),
+        ("CAROL*", 0),
+    ):
+        assert len(list(cases(points, {p.name: 9 for p in points}, "1", (pattern,)))) == number
+
+
 def test_cases_are_every_value_at_every_call() -> None:
     points = [Point("iucv.sever", ("cc", "rc", "pgm", "drop")), Point("interrupt", ("delay",))]
     made = [str(case) for case in cases(points, {"iucv.sever": 2, "interrupt": 0}, "1")]
@@ -316,7 +338,7 @@ def test_fault_that_is_not_carried_out_is_a_failure_that_names_it(
             context.close()
         context.unload()
 
-    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("shorter", "", run))
+    monkeypatch.setattr(sweep_module, "to_sweep", lambda name: Scenario("shorter", "", run))
     _, verdict = one(tmp_path, "iucv.connect#2:rc=0x0b")
     text = "the scenario did not reach call 2 of iucv.connect this time"
     assert (verdict.word, verdict.blame) == ("failed", [Symptom("not carried out", text)])
@@ -536,7 +558,7 @@ def test_scenario_that_differs_from_run_to_run_is_refused(
         find("read-one-set").run(context)
         context.note("number", value=next(numbers))
 
-    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("random", "", run))
+    monkeypatch.setattr(sweep_module, "to_sweep", lambda name: Scenario("random", "", run))
     with pytest.raises(ZvmlabError, match="random is not the same in two runs"):
         sweep(plan(tmp_path), QUIET)
 
@@ -571,7 +593,7 @@ def _breaks(context: Context) -> None:
 def test_scenario_that_fails_without_a_fault_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[[Context], None], text: str
 ) -> None:
-    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("bad", "", run))
+    monkeypatch.setattr(sweep_module, "to_sweep", lambda name: Scenario("bad", "", run))
     with pytest.raises(ZvmlabError) as error:
         sweep(plan(tmp_path), QUIET)
     assert str(error.value).startswith(f"scenario bad fails without a fault: {text}")
@@ -591,7 +613,7 @@ def test_patience_ends_soon_only_where_a_fault_may_have_prevented_what_is_waited
         seen.append(("works", context.patience))
 
     made = Scenario("patient", "", run, usable=usable)
-    monkeypatch.setattr(sweep_module, "find", lambda name: made)
+    monkeypatch.setattr(sweep_module, "to_sweep", lambda name: made)
     sweep(plan(tmp_path, "iucv.reply#1:rc=0x01"), QUIET)
     without, fault = seen[:4], seen[4:]
     assert without == 2 * [("runs", 60.0), ("works", 60.0)]
@@ -604,7 +626,7 @@ def test_calls_of_others_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         find("read-one-set").run(context)
         cast(Any, context.guest).cp.reached["iucv.send"] += 2
 
-    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("busy", "", run))
+    monkeypatch.setattr(sweep_module, "to_sweep", lambda name: Scenario("busy", "", run))
     done = sweep(plan(tmp_path, "iucv.reply#1:drop"), QUIET)
     assert done.counted.others == {"iucv.send": 2}
     text = sweep_report.markdown(done, sweep_report.verdicts(done), 1.0)

@@ -7,6 +7,7 @@ import argparse
 import random
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from zvmlab.cli.options import (
     shard_option,
     top_command,
 )
-from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, USERS, WRITERS, find
+from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, TOGETHER, USERS, WRITERS, to_sweep
+from zvmlab.scenarios.context import Scenario
+from zvmlab.scenarios.together import TogetherScenario
 from zvmlab.sweep.sweep import MAX_SEED, Plan, default_jobs, seed_of, sweep
 
 _NAME = 28
@@ -41,7 +44,8 @@ def add_commands(commands: Any) -> None:
         "  zvmlab sweep read-one-set --point 'iucv.*' --point interrupt\n"
         "  zvmlab sweep sever-and-reopen --kernel trixie --seed 7 --output sweep\n"
         "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab\n"
-        "  zvmlab sweep read-one-set --seed 7 --shard 2/8",
+        "  zvmlab sweep read-one-set --seed 7 --shard 2/8\n"
+        "  zvmlab sweep conversation --point 'ALICE iucv.*' --point machine.link",
     )
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="a name from 'zvmlab scenarios', or FILE.py:NAME")
@@ -84,12 +88,14 @@ def add_commands(commands: Any) -> None:
 
 def run_scenarios(_arguments: argparse.Namespace) -> int:
     """One line for each scenario."""
-    for heading, found in (
+    groups: tuple[tuple[str, Mapping[str, Scenario | TogetherScenario]], ...] = (
         ("", BUILT_IN),
         ("of other parts of the kernel:\n", USERS | WRITERS),
+        ("of two guests on one CP:\n", TOGETHER),
         ("of diff drivers and diff emulators only:\n", EDGES),
         ("of diff emulators only:\n", MACHINE),
-    ):
+    )
+    for heading, found in groups:
         print(heading, end="")
         for scenario in found.values():
             print(f"{scenario.name:<{_NAME}} {scenario.text}")
@@ -103,7 +109,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     from zvmlab.sweep import report as sweep_report
 
     counts_of(arguments)
-    scenario = find(arguments.scenario)
+    scenario = to_sweep(arguments.scenario)
     shard = arguments.shard
     output = arguments.output or Path("zvmlab-sweep", f"{scenario.name}{shard.folder}")
     seed = arguments.seed

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
@@ -17,6 +18,7 @@ from zvmlab.scenarios import (
     applications,
     blocks,
     cards,
+    conversations,
     disks,
     drive,
     edges,
@@ -33,11 +35,20 @@ from zvmlab.scenarios import (
     writers,
 )
 from zvmlab.scenarios.context import Scenario
+from zvmlab.scenarios.together import TogetherScenario
+
+T = TypeVar("T")
 
 
 def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
     """The scenarios that a module defines, by name, in their order."""
     found = [value for value in vars(module).values() if isinstance(value, Scenario)]
+    return {value.name: value for value in found}
+
+
+def together_of(module: ModuleType) -> dict[str, TogetherScenario]:
+    """Likewise its scenarios of several guests."""
+    found = [value for value in vars(module).values() if isinstance(value, TogetherScenario)]
     return {value.name: value for value in found}
 
 
@@ -65,6 +76,8 @@ USERS: dict[str, Scenario] = {
 """Those of other parts of the kernel, which can be swept."""
 WRITERS: dict[str, Scenario] = scenarios_of(writers)
 """Those of the driver and monwriter together, which can be swept."""
+TOGETHER: dict[str, TogetherScenario] = together_of(conversations)
+"""Those of two guests on one CP, which can be swept."""
 EDGES: dict[str, Scenario] = scenarios_of(edges)
 """Those that cannot be swept: for two drivers, or emulators."""
 MACHINE: dict[str, Scenario] = scenarios_of(machine)
@@ -76,6 +89,21 @@ def find(name: str, known: Mapping[str, Scenario] = BUILT_IN | USERS | WRITERS) 
     file, colon, inner = name.rpartition(":")
     if colon and file.endswith(".py"):
         return _choose(scenarios_of(_load(Path(file))), inner, file)
+    return _choose(known, name, "zvmlab")
+
+
+def to_sweep(name: str) -> Scenario | TogetherScenario:
+    """A scenario that can be swept by its name, or FILE.py:NAME; UsageError if there is none."""
+    file, colon, inner = name.rpartition(":")
+    if colon and file.endswith(".py"):
+        module = _load(Path(file))
+        here: dict[str, Scenario | TogetherScenario] = {}
+        here |= scenarios_of(module)
+        here |= together_of(module)
+        return _choose(here, inner, file)
+    known: dict[str, Scenario | TogetherScenario] = {}
+    known |= BUILT_IN | USERS | WRITERS
+    known |= TOGETHER
     return _choose(known, name, "zvmlab")
 
 
@@ -94,7 +122,7 @@ def possible(scenarios: Mapping[str, Scenario], kernel: str) -> dict[str, Scenar
     return found
 
 
-def _choose(known: Mapping[str, Scenario], name: str, place: str) -> Scenario:
+def _choose(known: Mapping[str, T], name: str, place: str) -> T:
     if name not in known:
         has = ", ".join(known) or "none"
         raise UsageError(

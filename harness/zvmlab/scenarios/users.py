@@ -10,11 +10,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import select
 import struct
 from collections.abc import Iterator
 
-from zvmlab.agent.calls import BatchResult, Both, CallResult, Out
+from zvmlab.agent.calls import BatchResult, Both, CallResult
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.base.limit import Limit
@@ -23,6 +22,7 @@ from zvmlab.cp.hvciucv import IucvTerminal
 from zvmlab.cp.peer import Peer
 from zvmlab.monitor.steps import settle
 from zvmlab.scenarios.context import Context, scenario
+from zvmlab.scenarios.iucv_sockets import SHUT_WR, address, readable, receive, send, stream
 
 _HANG_UP_SECONDS = 1.0
 """What the terminal's thread takes to hang it up; then it is tried again,"""
@@ -30,11 +30,8 @@ _TRIES_SECONDS = 10.0
 """for so long at least."""
 _GUEST = "LINUX001"
 _TESTER, _MANAGER = "TESTER", "VMRMSVM"
-_AF_NETLINK, _AF_IUCV = 16, 32
-_SOCK_STREAM, _SOCK_RAW = 1, 3
+_AF_NETLINK, _SOCK_RAW = 16, 3
 _KOBJECT_UEVENT = 15
-_MSG_DONTWAIT, _MSG_NOSIGNAL = 0x40, 0x4000
-_SOL_SOCKET, _SO_SNDTIMEO = 1, 21
 _PAGES = "/proc/sys/vm/cmm_pages"
 _TCSETS = 0x5402
 # All bytes as they are, one at a time: VMIN is 1, CS8, CREAD and a speed (termbits.h).
@@ -50,15 +47,8 @@ def _note(context: Context, what: str, *results: CallResult) -> None:
     )
 
 
-def _address(user: str, name: str) -> bytes:
-    """A sockaddr_iucv (include/net/iucv/af_iucv.h)."""
-    texts = [text.ljust(8).encode() for text in ("", user, name)]
-    return struct.pack(">HHI8s8s8s", _AF_IUCV, 0, 0, *texts)
-
-
 def _readable(context: Context, fd: int, seconds: float) -> bool:
-    ready = context.worker.poll([(fd, select.POLLIN)], int(seconds * 1000))
-    return bool(ready.revents and ready.revents[0])
+    return readable(context.worker, fd, seconds)
 
 
 def _has_path(context: Context, partner: str) -> bool:
@@ -224,42 +214,34 @@ def terminal(context: Context) -> None:
     context.note("terminal", lines=_terminal(context, context.patience))
 
 
-def _socket(context: Context) -> int:
-    worker = context.worker
-    fd = worker.call(Call.SOCKET, _AF_IUCV, _SOCK_STREAM, 0).check()
-    patience = struct.pack(">qq", int(context.patience), 0)
-    worker.call(Call.SETSOCKOPT, fd, _SOL_SOCKET, _SO_SNDTIMEO, patience, len(patience)).check()
-    return fd
-
-
-def _exchange(context: Context, fd: int, stream: AfIucvStream) -> list[CallResult]:
+def _exchange(context: Context, fd: int, partner: AfIucvStream) -> list[CallResult]:
     """A message each way, in a buffer."""
     worker = context.worker
-    sent = worker.call(Call.SENDTO, fd, b"question", 8, _MSG_DONTWAIT | _MSG_NOSIGNAL, 0, 0)
+    sent = send(worker, fd, b"question")
     with contextlib.suppress(Timeout):
-        context.note("the partner", read=stream.recv(context.patience).decode("latin-1"))
+        context.note("the partner", read=partner.recv(context.patience).decode("latin-1"))
     with contextlib.suppress(ZvmlabError):
-        stream.send(b"an answer", context.patience)
+        partner.send(b"an answer", context.patience)
     _readable(context, fd, context.patience)
-    return [sent, worker.call(Call.RECVFROM, fd, Out(100), 100, _MSG_DONTWAIT, 0, 0)]
+    return [sent, receive(worker, fd)]
 
 
 def _converse(context: Context) -> None:
     """The guest connects to a user that is played."""
-    worker, fd = context.worker, _socket(context)
-    to = _address(_TESTER, "SERVER")
+    worker, fd = context.worker, stream(context.worker, context.patience)
+    to = address(_TESTER, "SERVER")
     with Peer(context.control, _TESTER) as tester:
         batch = worker.batch()
         batch.call(Call.CONNECT, fd, to, len(to))
         pending = batch.start(3 * context.patience)
         connected: BatchResult | None = None
         try:
-            with AfIucvListener(tester, "SERVER").accept(context.patience) as stream:
+            with AfIucvListener(tester, "SERVER").accept(context.patience) as partner:
                 connected = pending.result()
                 _note(context, "connect", connected[0])
-                _note(context, "exchange", *_exchange(context, fd, stream))
-                _note(context, "shutdown", worker.call(Call.SHUTDOWN, fd, 1))
-                context.note("the end", data=stream.recv(context.patience).decode("latin-1"))
+                _note(context, "exchange", *_exchange(context, fd, partner))
+                _note(context, "shutdown", worker.call(Call.SHUTDOWN, fd, SHUT_WR))
+                context.note("the end", data=partner.recv(context.patience).decode("latin-1"))
         except ZvmlabError as error:
             context.note("the partner", error=type(error).__name__)
             if connected is None:

@@ -18,6 +18,10 @@ from zvmlab.scenarios.context import SERVICE
 # A rule that counts the calls it matches and never fires.
 NEVER = 0xFFFFFFFF
 _CONTENT_OFFSETS = (0, 19, 20)
+LINK = "machine.link"
+LINK_CALLS = tuple(1 << power for power in range(9))
+"""At which calls a machine's connection breaks: all that it makes count, its agent's among them, of
+which no two runs have the same number."""
 
 _Table = tuple[tuple[str, tuple[int, ...]], ...]
 """Patterns of points with values; the first that matches counts."""
@@ -54,6 +58,7 @@ _DELAY: _Table = (("*", (1, 2)),)
 # What *MONITOR says when it refuses or ends a path (docs/choices.md), and two more.
 _SEVER: _Table = (
     ("monitor.connect", (0x00, 0x04, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x1C, 0x20, 0x2C, 0xFF)),
+    (LINK, (0,)),
     ("*", (0x00, 0x2C, 0xFF)),
 )
 _LIMIT: _Table = (("*", (1, 10, 100)),)
@@ -93,12 +98,27 @@ _NAMES: tuple[tuple[str, str | None], ...] = (
 )
 
 
+def plain(point: str) -> str:
+    """CP's name of a point; in a scenario of several guests the user's is in front."""
+    return point.rpartition(" ")[2]
+
+
 @dataclass(frozen=True)
 class Point:
     """A fault point: its name and the kinds it can carry out."""
 
     name: str
     kinds: tuple[str, ...]
+
+    @property
+    def plain(self) -> str:
+        """CP's name of it."""
+        return plain(self.name)
+
+    @property
+    def user(self) -> str:
+        """Whose calls it is about; "" if there is one guest."""
+        return self.name.rpartition(" ")[0]
 
 
 @dataclass(frozen=True)
@@ -110,14 +130,15 @@ class Subject:
 
     def name(self, point: str) -> str | None:
         """The name that calls of the path have at this point; None if they have none."""
-        found = next(name for pattern, name in _NAMES if fnmatch.fnmatchcase(point, pattern))
+        found = next(name for pattern, name in _NAMES if fnmatch.fnmatchcase(plain(point), pattern))
         return None if found is None else self.segment if found == "segment" else self.partner
 
     def counter(self, point: Point) -> Fault:
         """A rule that counts the calls of the path at a point and never fires."""
         kind = "drop" if "drop" in point.kinds else point.kinds[0]
         value = 0 if kind == "drop" else 1
-        return Fault(point.name, kind, value, name=self.name(point.name), nth=NEVER)
+        name, user = self.name(point.name), point.user or None
+        return Fault(point.plain, kind, value, name=name, user=user, nth=NEVER)
 
 
 @dataclass(frozen=True)
@@ -134,7 +155,8 @@ class Case:
     def __str__(self) -> str:
         text = f"{self.point}#{self.call}:{self.kind}"
         if self.kind in _VALUES:
-            code = self.kind == "sever" or (self.kind == "rc" and self.point.startswith("iucv."))
+            iucv = plain(self.point).startswith("iucv.")
+            code = self.kind == "sever" or (self.kind == "rc" and iucv)
             text += f"={self.value:#04x}" if code else f"={self.value}"
         if self.kind == "corrupt":
             text += f"={self.offset}^{self.value:#04x}"
@@ -142,12 +164,14 @@ class Case:
 
     def fault(self, subject: Subject) -> Fault:
         """The rule that carries it out."""
-        name = subject.name(self.point)
-        return Fault(self.point, self.kind, self.value, self.offset, name=name, nth=self.call)
+        name, user = subject.name(self.point), Point(self.point, ()).user or None
+        point, nth = plain(self.point), self.call
+        return Fault(point, self.kind, self.value, self.offset, name=name, user=user, nth=nth)
 
 
 def _values(point: str, kind: str, seed: str) -> Sequence[tuple[int, int]]:
     """Value and offset of each fault of a kind."""
+    point = plain(point)
     if kind in _VALUES:
         table = _VALUES[kind]
         return [(v, 0) for v in next(v for p, v in table if fnmatch.fnmatchcase(point, p))]
@@ -164,7 +188,8 @@ def cases(
 ) -> Iterator[Case]:
     """Every fault at every call that was counted; *patterns* choose points, or cases."""
     for point in points:
-        for call in range(1, calls.get(point.name, 0) + 1):
+        made = range(1, calls.get(point.name, 0) + 1)
+        for call in LINK_CALLS if made and point.plain == LINK else made:
             for kind in point.kinds:
                 for value, offset in _values(point.name, kind, seed):
                     case = Case(point.name, call, kind, value, offset)
@@ -176,5 +201,5 @@ def _wanted(case: Case, patterns: Sequence[str]) -> bool:
     return not patterns or any(
         fnmatch.fnmatchcase(text, pattern)
         for pattern in patterns
-        for text in (case.point, str(case))
+        for text in (case.point, str(case), plain(case.point), str(case).rpartition(" ")[2])
     )

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 
 from zvmlab.guest.config import UPSTREAM_DRIVER
-from zvmlab.sweep.cases import Case
+from zvmlab.sweep.cases import Case, plain
 from zvmlab.sweep.run import HANGS, LOG, PANIC, PASSED_OFF, UNUSABLE, Symptom
 
 
@@ -37,7 +37,7 @@ class Known:
         return (
             symptom.kind == self.symptom
             and case.kind in self.kinds
-            and any(fnmatch.fnmatchcase(case.point, pattern) for pattern in self.points)
+            and any(fnmatch.fnmatchcase(plain(case.point), pattern) for pattern in self.points)
             and (not self.upstream or driver == UPSTREAM_DRIVER)
             and re.fullmatch(self.text, symptom.text) is not None
         )

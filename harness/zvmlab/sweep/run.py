@@ -25,14 +25,14 @@ from zvmlab.sweep.cases import Case, Point, Subject
 # How long a thread that severing the path can wake takes for it.
 _RELEASE_SECONDS = 5.0
 # Afterwards nothing may sleep, however slow the machine is.
-_USABLE_SECONDS = 20.0
+USABLE_SECONDS = 20.0
 # How long the other side of a scenario waits for what a fault may have prevented, and at least for
 # what should work afterwards.
-_FAULT_PATIENCE, _USABLE_PATIENCE = 1.0, 10.0
+FAULT_PATIENCE, _USABLE_PATIENCE = 1.0, 10.0
 _CONSOLE_SECONDS = 20.0
 # Or else the guest goes on after an oops.  The task that is killed may hold a lock: one that waits
 # for it with interruptions off stops the guest before the console's driver writes its buffer out.
-_PANIC_ON_OOPS = "/proc/sys/kernel/panic_on_oops"
+PANIC_ON_OOPS = "/proc/sys/kernel/panic_on_oops"
 # The kernel's log must have none of these; the console notices the worst of them at once.
 BAD_LINE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
@@ -42,7 +42,7 @@ BAD_LINE = re.compile(
 # Of a line of the kernel's log: no two runs have the same.
 _TIME = re.compile(r"\[ *\d+\.\d+\] ")
 # In a warning, up to 6.12 and since: whom the interruption met is luck.
-_TASK = re.compile(r"(?<=WARNING: )CPU: \d+ PID: \d+ |, CPU#\d+: [^()]*/\d+(?=\)|$)")
+TASK = re.compile(r"(?<=WARNING: )CPU: \d+ PID: \d+ |, CPU#\d+: [^()]*/\d+(?=\)|$)")
 
 PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, RAISED, BROKEN = (
     "panic",
@@ -104,7 +104,7 @@ class Result:
 
 def crash(guest: Guest, error: GuestPanic) -> str:
     """Summarise a crash: the cause and the innermost functions, without time and task."""
-    cause = _TASK.sub("", _TIME.sub("", str(error)))
+    cause = TASK.sub("", _TIME.sub("", str(error)))
     return f"{cause}; in {innermost(guest.console.text()) or 'an unknown place'}"
 
 
@@ -114,7 +114,7 @@ class Unusable(ZvmlabError):
 
 def check_usable(context: Context) -> None:
     """Close, open, read a whole set, close; Unusable if the driver does not."""
-    limit, context.limit = context.limit, _USABLE_SECONDS
+    limit, context.limit = context.limit, USABLE_SECONDS
     try:
         with context.aside() as steps:
             _use(context, steps)
@@ -301,7 +301,7 @@ class Runner:
         self._pool.stop()
 
     def _run(self, guest: Guest, case: Case, result: Result) -> None:
-        guest.agent.write_file(_PANIC_ON_OOPS, b"1")
+        guest.agent.write_file(PANIC_ON_OOPS, b"1")
         with self._context(guest) as context:
             with armed(guest.control, case.fault(self._subject())) as rules:
 
@@ -311,7 +311,7 @@ class Runner:
                         self._check_usable(context)
 
                 context.before_unload = check_if_fired
-                context.patience = _FAULT_PATIENCE
+                context.patience = FAULT_PATIENCE
                 self._play(context, result)
             if not rules[0].fired:
                 text = f"the scenario did not reach call {case.call} of {case.point} this time"
@@ -345,7 +345,7 @@ class Runner:
             # The console shows the worst of them, with all that belongs to it, a moment later.
             guest.console.wait_crash(_CONSOLE_SECONDS)
             guest.check()
-        result.symptoms += [Symptom(LOG, _TASK.sub("", text)) for text in bad]
+        result.symptoms += [Symptom(LOG, TASK.sub("", text)) for text in bad]
 
     def _check_usable(self, context: Context) -> None:
         if self._scenario.usable is None:

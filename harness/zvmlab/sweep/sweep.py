@@ -25,9 +25,11 @@ from zvmlab.base.shard import Shard
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Artifacts
 from zvmlab.guest.kernel_lines import Counts
-from zvmlab.scenarios import find
+from zvmlab.scenarios import to_sweep
+from zvmlab.scenarios.together import TogetherScenario
 from zvmlab.sweep.cases import Case, cases
 from zvmlab.sweep.run import Counted, Result, Runner
+from zvmlab.sweep.together import TogetherRunner
 
 KIND = "sweep"
 _GUESTS = "guests-"
@@ -143,12 +145,14 @@ def remembered(plan: Plan, head: Head, resume: bool | None) -> dict[str, Result]
 
 def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     """Run all cases that have no result yet."""
-    scenario = find(plan.scenario)
+    scenario = to_sweep(plan.scenario)
     # CP's seed is its default, for the guests of all sweeps to start from one checkpoint.
-    config = scenario.config(
-        GuestConfig(kernel=plan.kernel, driver=plan.driver, backend=plan.backend)
-    )
-    artifacts = prepare(config, progress)
+    usual = GuestConfig(kernel=plan.kernel, driver=plan.driver, backend=plan.backend)
+    if isinstance(scenario, TogetherScenario):
+        configs = list(scenario.configs(usual).values())
+    else:
+        configs = [scenario.config(usual)]
+    artifacts = [prepare(config, progress) for config in configs][0]
     head = Head(KIND, plan.shard, plan.identity(artifacts))
     plan.output.mkdir(parents=True, exist_ok=True)
     results = remembered(plan, head, resume)
@@ -157,10 +161,15 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     for folder in folders:
         claim(folder, lambda path: path.name.isdigit())
     counts = None if plan.coverage is None else Counts(plan.coverage)
-    runners = [
-        Runner(scenario, config, artifacts, folder, str(plan.seed), plan.parameters, counts)
-        for folder in folders
-    ]
+    runners: list[Runner | TogetherRunner]
+    if isinstance(scenario, TogetherScenario):
+        runners = [TogetherRunner(scenario, usual, folder, counts) for folder in folders]
+    else:
+        seed = str(plan.seed)
+        runners = [
+            Runner(scenario, configs[0], artifacts, folder, seed, plan.parameters, counts)
+            for folder in folders
+        ]
     try:
         with progress.step(f"{scenario.name} without a fault"):
             counted = _counted(runners[0])
@@ -191,7 +200,7 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     return done
 
 
-def _counted(runner: Runner) -> Counted:
+def _counted(runner: Runner | TogetherRunner) -> Counted:
     """Twice, because a scenario that is not the same each time has no n-th call."""
     first, second = runner.count(), runner.count()
     different = first.outcome.differences(second.outcome)
@@ -209,7 +218,7 @@ def _counted(runner: Runner) -> Counted:
 
 
 def run_all(
-    runners: Sequence[Runner], todo: Sequence[Case], take: Callable[[Result], None]
+    runners: Sequence[Runner | TogetherRunner], todo: Sequence[Case], take: Callable[[Result], None]
 ) -> None:
     """Every case on one of the runners; *take* gets the results, one at a time.
 
@@ -219,7 +228,7 @@ def run_all(
     stop = threading.Event()
     lock = threading.Lock()
 
-    def work(runner: Runner) -> None:
+    def work(runner: Runner | TogetherRunner) -> None:
         while queue and not stop.is_set():
             try:
                 case = queue.popleft()
