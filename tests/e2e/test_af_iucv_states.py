@@ -19,27 +19,45 @@ from iucv_socket import (
     AF_IUCV,
     MSG_DONTWAIT,
     MSG_EOR,
+    MSG_NOSIGNAL,
     MSG_PEEK,
     MSG_TRUNC,
+    NONBLOCK,
     SEQPACKET,
     SHUT_RD,
     SHUT_RDWR,
     SHUT_WR,
+    SO_ERROR,
+    SO_IPRMDATA_MSG,
     SO_RCVBUF,
     SO_RCVTIMEO,
+    SOL_IUCV,
     SOL_SOCKET,
+    STREAM,
     Socket,
     address,
 )
 from test_af_iucv import pattern
-from test_af_iucv_sockets import GUEST, KINDS, MESSAGES, from_peer, pair, paths, to_peer
+from test_af_iucv_sockets import (
+    GUEST,
+    KINDS,
+    MESSAGES,
+    SENDTO,
+    from_peer,
+    later,
+    pair,
+    paths,
+    to_peer,
+)
 from waiting import LIMIT, wait_until
+from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
-from zvmlab.agent.worker import Worker
+from zvmlab.agent.worker import Pending, Worker
 from zvmlab.cp.afiucv import AfIucvStream, connect
 from zvmlab.cp.faults import Fault, armed, count
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
+from zvmlab.monitor.steps import await_sleep, task_state, thread_of
 
 SO_TYPE, SO_SNDBUF, SO_ACCEPTCONN, SO_PROTOCOL, SO_DOMAIN = 3, 7, 30, 38, 39
 HOWS = {"read": SHUT_RD, "write": SHUT_WR, "both": SHUT_RDWR}
@@ -412,6 +430,93 @@ def test_listening_socket_says_so(worker: Worker) -> None:
         server.listen(1)
         found.append(server.option(SO_ACCEPTCONN, SOL_SOCKET))
         assert found == [0, 1]
+
+
+@contextmanager
+def connecting(
+    guest: Guest, made: Socket, peer: Peer, name: str = "SILENT"
+) -> Iterator[Pending[BatchResult]]:
+    """A socket's connect() that waits for the partner's answer; the partner severs at the end."""
+    before = paths(guest)
+    to = address(peer.name, name)
+    batch = made.worker.batch()
+    batch.call(Call.CONNECT, made.fd, to, len(to))
+    call = batch.start(LIMIT)
+    wait_until(lambda: paths(guest) == before + 1, "the path of a connect()")
+    yield call
+    for path in guest.control.execute("query-paths", user=peer.name)["paths"]:
+        guest.control.execute("peer-call", peer=peer.name, function="sever", path=path["path"])
+    wait_until(call.done, "the end of a connect()")
+
+
+@pytest.mark.requirement("I8")
+@pytest.mark.kernel_defect(
+    45, "a socket whose connection is being made can listen", seen=r"assert 0 == 22"
+)
+def test_socket_that_connects_cannot_listen(warm_guest: Guest, worker: Worker, peer: Peer) -> None:
+    """As one that is connected (POSIX, listen): close() of a listener gives no path back."""
+    other = warm_guest.agent.worker("other")
+    with bound(worker) as made, connecting(warm_guest, made, peer) as call:
+        listening = other.call(Call.LISTEN, made.fd, 1).errno
+    assert call.result(LIMIT)[0].errno == errno.ECONNREFUSED
+    assert listening == errno.EINVAL
+
+
+@pytest.mark.requirement("I8")
+@pytest.mark.kernel_defect(
+    44, "a connect() that must not wait is taken back", seen=r"assert 11 == 115"
+)
+@pytest.mark.parametrize("answer", ["accepted", "severed"])
+def test_answer_to_a_connect_that_does_not_wait(
+    warm_guest: Guest, worker: Worker, peer: Peer, answer: str
+) -> None:
+    """poll() says when it is there, SO_ERROR what it is; until then there is a connection under way."""
+    before, control = paths(warm_guest), warm_guest.control
+    at = worker.call(Call.SOCKET, AF_IUCV, STREAM | NONBLOCK, 0).check()
+    with Socket(worker, at) as made:
+        assert made.try_connect(peer.name, "SERVER").errno == errno.EINPROGRESS
+        assert made.ready(select.POLLOUT) == 0
+        assert made.try_connect(peer.name, "SERVER").errno == errno.EALREADY
+        assert made.try_send(b"early").errno == errno.ENOTCONN
+        assert paths(warm_guest) == before + 1
+        (path,) = control.execute("query-paths", user=peer.name)["paths"]
+        function = "accept" if answer == "accepted" else "sever"
+        control.execute("peer-call", peer=peer.name, function=function, path=path["path"])
+        assert made.ready(select.POLLOUT, LIMIT * 1000) & select.POLLOUT
+        expected = 0 if answer == "accepted" else errno.ECONNREFUSED
+        assert made.option(SO_ERROR, SOL_SOCKET) == expected
+        assert made.option(SO_ERROR, SOL_SOCKET) == 0
+        assert made.try_send(b"data").errno == (0 if expected == 0 else errno.ENOTCONN)
+    assert paths(warm_guest) == before
+
+
+@pytest.mark.requirement("I8")
+@pytest.mark.kernel_defect(
+    46,
+    "send() that waits for room keeps its socket locked",
+    seen=r"setsockopt\(\) sleeps in state D",
+)
+def test_send_that_waits_for_room_stops_no_other_call(
+    warm_guest: Guest, worker: Worker, peer: Peer
+) -> None:
+    """An option is set at once, and shutdown() ends the wait, whatever the partner takes."""
+    agent, other = warm_guest.agent, warm_guest.agent.worker("other")
+    sender, at = thread_of(worker), thread_of(other)
+    with to_peer(worker, peer) as (client, stream):
+        client.set_option(SO_SNDBUF, 1, SOL_SOCKET).check()
+        client.send(pattern(10_000, 1))
+        sending = later(worker, Call.SENDTO, client.fd, b"more", 4, MSG_NOSIGNAL, 0, 0)
+        await_sleep(agent, sender, SENDTO)
+        batch, value = other.batch(), (1).to_bytes(4, "big")
+        batch.call(Call.SETSOCKOPT, client.fd, SOL_IUCV, SO_IPRMDATA_MSG, value, len(value))
+        option = batch.start(LIMIT)
+        wait_until(lambda: option.done() or task_state(agent, at) == "D", "setsockopt()")
+        waits = not option.done()
+        if not waits:
+            assert other.call(Call.SHUTDOWN, client.fd, SHUT_WR).errno == 0
+            assert sending()[1] == errno.EPIPE
+        assert stream.recv(LIMIT) == pattern(10_000, 1)
+        assert not waits, "setsockopt() sleeps in state D"
 
 
 @pytest.mark.requirement("I8")

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * af_iucv: Let send() wait for room without the socket's lock
+ *
+ * When the send buffer is full, send() sleeps in sock_alloc_send_pskb()
+ * until the partner has taken something, and keeps the socket locked.
+ * Every other thread that sets an option, asks for one, or calls shutdown()
+ * or send() sleeps uninterruptibly meanwhile, and nothing but the partner
+ * can end that: even SIGKILL has no effect.
+ *
+ * Release the lock there, as iucv_sock_wait() does, and look again
+ * afterwards whether data may still be sent.
+ *
+ * Tried with a partner that takes nothing, and a thread that sets an option
+ * while another one sends.
+ */
+//@ file: net/iucv/af_iucv.c
+//@ in: static int iucv_sock_sendmsg(
+//@ before: 	skb = sock_alloc_send_pskb(sk, headroom + linear, len - linear,
+	/* This may sleep for as long as the partner likes */
+	release_sock(sk);
+//@ after: 				   noblock, &err, 0);
+	lock_sock(sk);
+//@ replace: 	/* return -ECONNRESET if the socket is no longer connected */
+	/* whoever had the lock meanwhile may have shut the socket down */
+	if (sk->sk_shutdown & SEND_SHUTDOWN) {
+		err = -EPIPE;
+		goto fail;
+	}
+
+	/* return -ECONNRESET if the socket is no longer connected */
