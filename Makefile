@@ -330,10 +330,20 @@ qemu-patches: ##+ package: write our changes of QEMU as patch files: build/qemu-
 linux-patches: ##+ package: write our corrections of Linux as patch files: build/linux-patches; TREE="DIR|source:7.2…", AUTHOR="NAME <MAIL>"
 	$(Q)$(HARNESS) -B corrections/linux_patches.py $(BUILD)/linux-patches $(if $(AUTHOR),--author "$(AUTHOR)") $(or $(TREE),source:7.2)
 
+# The tests of the files that docs/defects.md names for Linux.
+CORRECTED_TESTS = $(or $(TESTS),$$(sed '/^## In QEMU/q' docs/defects.md | grep -oE 'tests/e2e/test_\w+\.py' | sort -u))
+CORRECTED_LINUX := $(BUILD)/corrected-linux
+
 .PHONY: check-corrections
-check-corrections: ##+ test: build TREE with our corrections of Linux, and run the tests of what they correct: TREE="DIR|source:7.2…", TESTS
-	$(Q)options=$$($(HARNESS) -B corrections/corrected.py $(BUILD)/corrected-linux $(or $(TREE),source:7.2)) && \
-		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(or $(TESTS),$$(sed '/^## In QEMU/q' docs/defects.md | grep -oE 'tests/e2e/test_\w+\.py' | sort -u))
+check-corrections: ##+ test: build TREE with our corrections of Linux, and run the tests of what they correct: TREE="DIR|source:7.2…", or KERNEL=bookworm for its modules alone; TESTS
+ifneq ($(CHOSEN),)
+	$(Q)options=$$($(HARNESS) -B corrections/corrected_modules.py $(CORRECTED_LINUX)/$(CHOSEN) $(CHOSEN)) && \
+		ZVMLAB_REPLACED_MODULES=$$(cat $(CORRECTED_LINUX)/$(CHOSEN)/replaced) \
+		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(CORRECTED_TESTS)
+else
+	$(Q)options=$$($(HARNESS) -B corrections/corrected.py $(CORRECTED_LINUX) $(or $(TREE),source:7.2)) && \
+		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(CORRECTED_TESTS)
+endif
 
 .PHONY: kvm-unit-tests
 kvm-unit-tests: ##+ test: run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"

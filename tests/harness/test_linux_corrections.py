@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -171,6 +172,42 @@ def test_other_series_and_names_are_refused(tree: Path, folder: Path, tmp_path: 
     (folder / "part" / "two.c").write_text(CHANGE, encoding="utf-8")
     with pytest.raises(ChangeError, match="part/two.c: a correction's file is called NUMBER-SUBJ"):
         corrections(folder)
+
+
+HEADER = CHANGE.replace("drivers/a.c", "include/net/a.h").replace("return 1", "RETURN 1")
+
+
+def test_what_is_built_in_cannot_be_corrected_as_a_module(
+    tree: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A header is of the module that includes it, and lies beside its source when it is built."""
+    monkeypatch.syspath_prepend(str(ROOT / "corrections"))
+    modules = importlib.import_module("corrected_modules")
+    (tree / "include/net").mkdir(parents=True)
+    (tree / "include/net/a.h").write_text("\tRETURN 1;\n", encoding="utf-8")
+    (folder / "part" / "02-header.c").write_text(HEADER, encoding="utf-8")
+    (tmp_path / "config").touch()
+    cases: list[tuple[str, str, list[str], list[str]]] = [
+        ("obj-y := a.o", "", [], ["drivers/a.c", "include/net/a.h"]),
+        ("obj-m := a.o", "", ["01+12-two"], ["include/net/a.h"]),
+        ("obj-m := a.o", "#include <net/a.h>\n", ["01+12-two", "02-header"], []),
+    ]
+    for objects, include, made, left in cases:
+        (tree / "drivers/Makefile").write_text(f"{objects}\n", encoding="utf-8")
+        (tree / "drivers/a.c").write_text(include + TEXT, encoding="utf-8")
+        modular = modules.Modular(tree, tmp_path / "config")
+        for correction in corrections(folder):
+            modular.add(correction, "7.2")
+        assert [one.file.stem for one in modular.made] == made
+        names = ("01+12-two", "02-header")[2 - len(left) :]
+        assert modular.left_out == [
+            f"part {name}: the kernel has {file} built in" for name, file in zip(names, left)
+        ]
+    files = {name: file.data.decode() for name, file in modular.files("drivers").items()}
+    assert files == {
+        "drivers/a.c": '#include "a.h"\n' + TEXT.replace("1", "2"),
+        "drivers/a.h": "\treturn 2;\n",
+    }
 
 
 def _patches(*words: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Build modules with our corrections for a kernel of Debian's: corrected_modules.py FOLDER KERNEL
+
+KERNEL is a suite or a series, such as "bookworm" or "6.12".  FOLDER gets the corrected sources, and the
+file "replaced" with the modules' paths, for the environment variable ZVMLAB_REPLACED_MODULES.  Prints the
+options with which pytest tests the kernel with these modules, such as
+"--kernel bookworm --corrected=af_iucv-1".
+
+What the kernel has built in cannot be corrected so; standard error names those corrections.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zvmlab.base.errors import UsageError, ZvmlabError
+from zvmlab.base.progress import Progress
+from zvmlab.base.source_change import ChangeError, changed
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.kernels import resolve
+from zvmlab.builder.linux_corrections import Correction, corrections, supported
+from zvmlab.builder.modulebuild import build_folder, built_modules
+from zvmlab.verdict.applied import File
+from zvmlab.verdict.parts import Folder, modular_parts
+from zvmlab.verdict.sides import targets_of
+
+HEADERS = "include/"
+
+
+@dataclass
+class Modular:
+    """The corrections of a kernel's modules."""
+
+    tree: Path
+    config: Path
+    texts: dict[str, str] = field(default_factory=dict)
+    """The corrected files."""
+    made: list[Correction] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """What is not corrected, and why."""
+
+    def add(self, correction: Correction, series: str) -> None:
+        """Make the correction, if modules alone are built from the files that it changes."""
+        places = correction.change.within(series)
+        name = f"{correction.part} {correction.file.stem}"
+        others = sorted({place.file for place in places if not self._is_of_module(place.file)})
+        if not places:
+            return
+        if others:
+            self.left_out.append(f"{name}: the kernel has {', '.join(others)} built in")
+            return
+        try:
+            self.texts = changed(self.tree, places, self.texts)
+        except ChangeError as error:
+            # It is made on top of one that is left out.
+            self.left_out.append(f"{name}: {error}")
+            return
+        self.made.append(correction)
+
+    def _is_of_module(self, name: str) -> bool:
+        if name.startswith(HEADERS):
+            # Others that include it share nothing with the module that it is about.
+            include = f"<{name.removeprefix(HEADERS)}>"
+            return any(include in text for text in self.texts.values())
+        return bool(modular_parts(self.tree, [name], {}, self.config))
+
+    def files(self, folder: str) -> dict[str, File]:
+        """The corrected sources of a folder of the tree, which find corrected headers beside them."""
+        headers = {name: text for name, text in self.texts.items() if name.startswith(HEADERS)}
+        found = {}
+        for name, text in self.texts.items():
+            if str(Path(name).parent) != folder:
+                continue
+            for header, contents in headers.items():
+                include = f"<{header.removeprefix(HEADERS)}>"
+                if include in text:
+                    text = text.replace(include, f'"{Path(header).name}"')
+                    found[f"{folder}/{Path(header).name}"] = File(contents.encode())
+            found[name] = File(text.encode())
+        return found
+
+
+def corrected_modules(
+    folder: Path, kernel: Kernel, modular: Modular, progress: Progress
+) -> list[Path]:
+    """Build the modules of the corrected files."""
+    sources = [name for name in modular.texts if not name.startswith(HEADERS)]
+    modules: list[Path] = []
+    for part in modular_parts(modular.tree, sources, {}, modular.config) or ():
+        place = folder / part.folder.replace("/", "-")
+        shutil.rmtree(place, ignore_errors=True)
+        files = modular.files(part.folder)
+        Folder(modular.tree, part.folder, modular.config).write(place, files, part.modules)
+        modules += built_modules(place, kernel, progress).values()
+    return modules
+
+
+def options_of(name: str, made: Iterable[Correction]) -> list[str]:
+    """For pytest."""
+    defects = [defect for correction in made for defect in correction.defects]
+    return ["--kernel", name, *(f"--corrected={defect}" for defect in defects)]
+
+
+def main(argv: list[str]) -> int:
+    """Return: exit code."""
+    if len(argv) != 3 or not re.fullmatch(r"[a-z0-9.-]+", argv[2]):
+        print(f"usage: {argv[0]} FOLDER KERNEL", file=sys.stderr)
+        return 2
+    folder, name, progress = Path(argv[1]), argv[2], Progress()
+    try:
+        (target,) = targets_of(name, progress)
+        if not target.packaged:
+            raise UsageError(f"{name} is no kernel of Debian's")
+        series, kernel = supported(target.tree), resolve(name, progress=progress)
+        config = build_folder(kernel, progress).folder / "include/config/auto.conf"
+        modular = Modular(target.tree, config)
+        for correction in corrections():
+            modular.add(correction, series)
+        for line in modular.left_out:
+            print(f"left out: {line}", file=sys.stderr)
+        folder.mkdir(parents=True, exist_ok=True)
+        modules = corrected_modules(folder, kernel, modular, progress)
+        (folder / "replaced").write_text(":".join(map(str, modules)), encoding="utf-8")
+    except (ChangeError, ZvmlabError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(*options_of(name, modular.made))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
