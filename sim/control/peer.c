@@ -16,7 +16,7 @@ static struct ctl_client *owner_of(struct ctl *ctl, const struct ctl_peer *peer)
 
 json_t *ctl_reply(const struct ctl_held *held, uint8_t flags, uint32_t audit, uint32_t unused)
 {
-	if (!held || held->answer_len == 0 || (flags & IPRMDATA) || audit != 0 ||
+	if (!held || held->answer_len == 0 || (flags & (IPRMDATA | IPNORPY)) || audit != 0 ||
 	    unused > held->answer_len)
 		return NULL;
 	return ctl_json_data(held->bytes + held->len, held->answer_len - unused);
