@@ -59,7 +59,8 @@ OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 include ci/modules.mk
-CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppflags,$<) $(CPPFLAGS) $(CFLAGS)
+DEBUG_INFO := -g
+CFLAGS_ALL = -std=gnu11 $(DEBUG_INFO) $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppflags,$<) $(CPPFLAGS) $(CFLAGS)
 
 REPLAY := $(BUILD)/zvmlab-replay
 SYSTEM := $(BUILD)/zvmlab-system
@@ -83,6 +84,8 @@ endif
 # Unit tests run under ASan and UBSan, but for coverage, and are compiled quickly; what is shipped is
 # checked for warnings of the optimiser by "make objects".  Other programs have sanitizers with ASAN=1.
 UNIT_CFLAGS := -Og $(SANITIZE) -ffile-prefix-map=$(CURDIR)=.
+# Sanitizers name functions and lines with that; variables, as a debugger shows them, are in D=1.
+$(BUILD)/unit/%.o: DEBUG_INFO := $(if $(filter 1,$(G)),-g0,-g1)
 ifeq ($(G),1)
 # What is counted is what the source says, not what optimiser and sanitizers make of it.
 OPTIMISE := -O0
