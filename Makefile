@@ -145,7 +145,10 @@ endef
 include ci/fuzz.mk ci/unit.mk ci/bench.mk ci/install.mk
 
 $(eval $(call program,$(SERVER),tests/harness/ctl_server.c,tests/harness,unit))
-$(SERVER):
+# The tools of the objects that unit tests are linked with.
+CHECKED_TOOLS := $(TOOLS:$(BUILD)/%=$(BUILD)/unit/%)
+$(foreach tool,$(notdir $(TOOLS)),$(eval $(call program,$(BUILD)/unit/$(tool),tools/$(tool)/main.c,tools/$(tool),unit)))
+$(SERVER) $(CHECKED_TOOLS):
 	$(say) LD $@
 	$(Q)$(LINK_CHECKED)
 
@@ -254,10 +257,9 @@ tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 HOST_BUILDS := from zvmlab.base.progress import Progress; from zvmlab.cp import replay; \
 	from zvmlab.fabricate import model; from zvmlab.mondata import monrec; \
 	[build(Progress()) for build in (replay.program, model.library, monrec.library)]
-TESTED := $(CURDIR)/build/harness
 .PHONY: tested
 tested:
-	$(Q)$(MAKE) --no-print-directory -j $(JOBS) ASAN=1 BUILD=$(TESTED) $(TOOLS:$(BUILD)/%=$(TESTED)/%)
+	$(Q)$(MAKE) --no-print-directory -j $(JOBS) BUILD=build $(CHECKED_TOOLS:$(BUILD)/%=build/%)
 	$(Q)$(MAKE) --no-print-directory -j $(JOBS) -s -C guest/agent BUILD=$(CURDIR)/build/agent native asan
 	$(Q)$(HARNESS) -c '$(HOST_BUILDS)'
 

@@ -25,8 +25,8 @@ def build_monread() -> Path:
 
 def build_tool(name: str) -> Path:
     """One of the tools, likewise."""
-    build = ROOT / "build/harness"
-    argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/{name}"]
+    build = ROOT / "build/unit"
+    argv = ["make", "-s", "-C", str(ROOT), "BUILD=build", f"build/unit/{name}"]
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

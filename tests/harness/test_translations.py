@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import fcntl
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from monread_tool import END, part, stream
+from monread_tool import END, build_tool, part, stream
 from zvmlab.base.tree import TREE
 from zvmlab.cli import translate
 from zvmlab.cli.main import main
@@ -70,25 +69,12 @@ def compiled(folder: Path, *names: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def built() -> Path:
-    """The folder of the tools, with sanitizers."""
-    build = TREE / "build/harness"
-    build.mkdir(parents=True, exist_ok=True)
-    argv = ["make", "-s", "-C", str(TREE), f"BUILD={build}", "ASAN=1"]
-    with open(build / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        argv += [str(build / name) for name in TOOLS]
-        subprocess.run(argv, check=True, timeout=480, capture_output=True)
-    return build
-
-
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A prefix with the tools in bin, and their catalogues."""
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A prefix with the tools in bin, with sanitizers, and their catalogues."""
     prefix = tmp_path_factory.mktemp("prefix")
     (prefix / "bin").mkdir()
     for name in TOOLS:
-        shutil.copy(built / name, prefix / "bin" / name)
+        shutil.copy(build_tool(name), prefix / "bin" / name)
     compiled(prefix / "share/locale", *TOOLS)
     return prefix
 

@@ -21,7 +21,7 @@ from zvmlab.base.errors import ZvmlabError
 MAKE_SECONDS = 1200
 CCACHE = Path("/usr/lib/ccache")
 SERVER = "build/unit/ctl_server"
-MONREAD = "build/asan/monread"
+MONREAD = "build/unit/monread"
 """With sanitizers, as tests of the harness have it."""
 _FILE_BYTES = 1 << 30
 _SAID = 4000
@@ -154,7 +154,7 @@ class Tree:
         """What the files of pytest of a row start."""
         done = self.make(SERVER)
         if done.code == 0 and row.monread:
-            done = self.make("ASAN=1", f"BUILD={Path(MONREAD).parent}", MONREAD)
+            done = self.make(MONREAD)
         return done
 
     def program(self, name: str, arguments: list[str], limit: float) -> Outcome:
