@@ -245,9 +245,13 @@ check-full: ## test: all tests on all kernels, with both drivers, in both emulat
 
 # One kernel and one driver are enough: a test costs about the same on all of them.
 .PHONY: costs
-costs: setup-check prepare $(SERVER) ##+ develop: write tests/costs.toml anew, the CPU time of tests, by which "make check" chooses; TESTS=FILE… for some
+ifneq ($(FROM),)
+costs: ; $(Q)$(HARNESS) -m zvmlab.pytest_plugin.costs tests/speeds.toml $(FROM)
+else
+costs: setup-check prepare $(SERVER) ##+ develop: write tests/costs.toml anew, the CPU time of tests, by which "make check" chooses; TESTS=FILE… for some, FROM="build/report/junit.xml…": from reports of runs
 	-$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) --dist loadgroup --full --write-costs \
 		--kernel $(firstword $(KERNELS)) --driver $(firstword $(DRIVERS)) --backend $(BACKEND) $(TESTS)
+endif
 
 # $(1): folders of tests.  Those folders, unless TESTS names files; and what else TESTS says.
 tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
@@ -266,6 +270,7 @@ tested:
 .PHONY: check-harness
 check-harness: setup-check $(SERVER) $(if $(TESTS),,tested) ## test: tests of the harness, without guests; TESTS=FILE… for some of them
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(SPEED) \
+		$(if $(TESTS),,--junitxml $(BUILD)/report/harness.xml) \
 		$(call tests-of,tests/harness tests/mutants tests/docs tests/linux_coverage tests/kvm_unit_tests)
 
 .PHONY: check-e2e

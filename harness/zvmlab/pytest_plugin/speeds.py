@@ -215,6 +215,8 @@ def add_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
 def configure(config: pytest.Config) -> None:
     """Read the rules if they are asked for; refuse those that cannot be right."""
     short, write = config.getoption("--short"), config.getoption("--write-costs")
+    if write or config.getini("speeds") and config.getoption("xmlpath", None):
+        config.pluginmanager.register(costs.Meter(backend_choice.represented(config)))
     if not short and not write:
         return
     if short and config.getoption("--full"):
@@ -237,8 +239,7 @@ def configure(config: pytest.Config) -> None:
 def _write_costs(config: pytest.Config, speeds: Speeds) -> None:
     if speeds.costs is None:
         raise UsageError(f"--write-costs: speeds {speeds.path} has no costs, the file to write")
-    part = backend_choice.represented(config)
-    writer = costs.Writer(speeds.costs, speeds.path.parent, part)
+    writer = costs.Writer(speeds.costs, speeds.path.parent)
     config.pluginmanager.register(writer, "zvmlab-costs")
 
 
