@@ -15,8 +15,9 @@ import pytest
 from fake_guest import Fake, fake
 from inner_pytest import HARNESS, inner, run
 
-from zvmlab.base.errors import EXIT_PASS, UsageError
+from zvmlab.base.errors import EXIT_PASS, EXIT_USAGE, UsageError, exit_code
 from zvmlab.cli.main import main
+from zvmlab.pytest_plugin import costs
 from zvmlab.pytest_plugin.costs import load as load_costs
 from zvmlab.pytest_plugin.speeds import load
 
@@ -260,40 +261,102 @@ def test_what_a_row_needs_at_any_price_runs_on_the_first_kernel(
     assert kernels == {"turns": {"kernel", "other"}, "dear": {"kernel"}}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one", "workers"])
+COSTLY = """
+import subprocess, sys, time, pytest
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+@pytest.fixture
+def slow(): spin(0.55)
+def test_itself(): spin(0.6)
+def test_set_up(slow): pass
+def test_program(): subprocess.run([sys.executable, "-c", {program!r}])
+def test_asleep(): time.sleep(0.6)
+@pytest.mark.parametrize("seconds", [0.8, 0.2, 0.2, 0.2])
+def test_cases(seconds): spin(seconds)
+@pytest.mark.xfail
+def test_known(): spin(0.55); assert 0
+@pytest.mark.skipif(True, reason="none")
+def test_skipped(): pass
+"""
+
+
+@pytest.mark.parametrize(
+    "workers", [pytest.param((), marks=pytest.mark.full), ("-n", "2")], ids=["one", "workers"]
+)
 def test_costs_are_measured_where_the_work_is_done(
-    suite: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
+    suite: Fake,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: tuple[str, ...],
 ) -> None:
     """In the test, its set-up, or a program that it starts; by a clock of the kernel's own."""
-    spin = "import time\ndef spin():\n while time.process_time() < {}: pass\nspin()\n"
-    pytester.makepyfile(
-        test_costly=f"""
-        import subprocess, sys, time, pytest
-        def spin(seconds):
-            end = time.process_time() + seconds
-            while time.process_time() < end: pass
-        @pytest.fixture
-        def slow(): spin(0.55)
-        def test_itself(): spin(0.6)
-        def test_set_up(slow): pass
-        def test_program(): subprocess.run([sys.executable, "-c", {spin.format(0.55)!r}])
-        def test_asleep(): time.sleep(0.6)
-        @pytest.mark.parametrize("seconds", [0.8, 0.2, 0.2, 0.2])
-        def test_cases(seconds): spin(seconds)
-        """
-    )
-    old = '["test_costly.py"]\ntest_asleep = 9\ntest_gone = 4\n["test_no.py"]\ntest_a = 1\n'
-    _cost(pytester, f'{old}["test_many.py"]\ntest_many = 0.3\n')
-    result = _run(suite, pytester, "--write-costs", *workers, "test_costly.py")
+    spin = "import time\ndef spin():\n while time.process_time() < 0.55: pass\nspin()\n"
+    pytester.makepyfile(test_costly=COSTLY.format(program=spin))
+    old = '["test_costly.py"]\ntest_asleep = 9\ntest_gone = 4\ntest_skipped = 3\n'
+    old += '["test_no.py"]\ntest_a = 1\n["test_many.py"]\ntest_many = 0.3\n'
+    _cost(pytester, old)
+    report = ("--junitxml", "report.xml")
+    result = _run(suite, pytester, "--write-costs", *report, *workers, "test_costly.py")
     assert result.ret == pytest.ExitCode.OK
-    found = load_costs(pytester.path / "costs.toml")
+    file = pytester.path / "costs.toml"
+    written = file.read_text(encoding="utf-8")
+    found = load_costs(file)
     assert found.keys() == {"test_costly.py", "test_many.py"}
     assert found["test_many.py"] == {"test_many": 0.3}, "it did not run"
     costly = dict(found["test_costly.py"])
-    assert costly.keys() == {"test_itself", "test_set_up", "test_program", "test_cases"}
+    assert costly.pop("test_skipped") == 3, "it was not measured"
+    measured = {"test_itself", "test_set_up", "test_program", "test_cases", "test_known"}
+    assert costly.keys() == measured
     assert 0.6 <= costly["test_itself"] < 1.1 and 0.55 <= costly["test_set_up"] < 1.05
     assert 0.55 <= costly["test_program"] < 1.6
     assert 0.2 <= costly["test_cases"] < 0.6, "the lower median"
+    # The report has the same.  It may be one of a short run: what is known does not go.
+    file.write_text(old, encoding="utf-8")
+    assert _from_reports(pytester, monkeypatch, "rules.toml", "report.xml") == EXIT_PASS
+    again = {name: dict(tests) for name, tests in load_costs(file).items()}
+    assert again["test_costly.py"].pop("test_asleep") < 0.5
+    assert again == found and "test_asleep" not in written
+
+
+def _from_reports(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.chdir(pytester.path)
+    monkeypatch.setattr(sys, "argv", ["costs", *words])
+    return exit_code(costs.main, "costs")
+
+
+CASE = '<testcase classname="test_a" name="test_b"><properties><property name="cpu_seconds" {}/>'
+CASE = f"<testsuites>{CASE}</properties></testcase></testsuites>"
+
+
+@pytest.mark.parametrize(
+    ("rules", "report", "sentence"),
+    [
+        (None, "", "speeds rules.toml cannot be read: "),
+        ("whole = 1\n", "", "speeds rules.toml has no costs, the file to write"),
+        ('costs = "c"\n', None, "report report.xml cannot be read: No such file or directory"),
+        ('costs = "c"\n', "<a", "report report.xml is not XML: "),
+        ('costs = "c"\n', "<a/>", "report report.xml has no test with the property cpu_seconds"),
+        ('costs = "c"\n', CASE.format('value="x"'), "report report.xml: 'x' is no cpu_seconds"),
+        ('costs = "c"\n', CASE.format('value="nan"'), "'nan' is no cpu_seconds"),
+        ('costs = "c"\n', CASE.format(""), "report report.xml: None is no cpu_seconds"),
+        ('costs = "c"\n', CASE.format('value="1"'), "c cannot be read: No such file or directory"),
+    ],
+)
+def test_reports_that_cannot_be_are_one_sentence(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    rules: str | None,
+    report: str | None,
+    sentence: str,
+) -> None:
+    for name, text in (("rules.toml", rules), ("report.xml", report)):
+        if text is not None:
+            (pytester.path / name).write_text(text, encoding="utf-8")
+    assert _from_reports(pytester, monkeypatch, "rules.toml", "report.xml") == EXIT_USAGE
+    said = capsys.readouterr().err
+    assert said.startswith("costs: ") and sentence in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

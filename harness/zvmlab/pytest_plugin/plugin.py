@@ -247,6 +247,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             group = f"warm-{backend_choice.kernel_id(kernel)}-{driver}-{backend}"
             item.add_marker(pytest.mark.xdist_group(group))
         drivers.expect_defects(item, kernel, corrected)
+    speeds.order(config, items)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -31,6 +31,10 @@ EACH, TURN, FIRST = "each", "turn", "first"
 _HOW = (EACH, TURN, FIRST)
 _FIELDS = ("kernels", "drivers", "representative", "left", "budget")
 _SHOWN = 6
+_DIST, _GROUPS, _FILES = "zvmlab_dist", "loadgroup", "loadfile"
+"""The option --dist of pytest-xdist, and two of its values."""
+_GUESS = 0.05
+"""CPU seconds of a test that costs little."""
 LONG, KERNEL, DRIVER, EMULATOR, CASES = "long", "kernel", "driver", "emulator", "cases"
 _WORDS = {
     KERNEL: "on another kernel",
@@ -278,6 +282,8 @@ class _Short:
     def __init__(self, config: pytest.Config, speeds: Speeds, known: costs.Costs) -> None:
         self.speeds = speeds
         self._costs = known
+        # A test has hundreds of cases, and one rule.
+        self._rules: dict[tuple[str, str], Rule] = {}
         self.left: Mapping[Left, int] = {}
         self._config = config
         self._complaints: list[str] = []
@@ -313,7 +319,9 @@ class _Short:
         params = getattr(getattr(item, "callspec", None), "params", {})
         kernel = params.get(backend_choice.KERNEL_FIXTURE)
         backend = None if kernel is None else backend_choice.of_test(item)
-        rule = self.speeds.of(*self._names(item))
+        names = self._names(item)
+        if (rule := self._rules.get(names)) is None:
+            rule = self._rules[names] = self.speeds.of(*names)
         return _Chosen(item, rule, kernel, params.get(drivers.FIXTURE), backend)
 
     def _names(self, item: pytest.Item) -> tuple[str, str]:
@@ -353,6 +361,11 @@ class _Short:
         """CPU seconds of a case, if they are known, and count in its emulator."""
         file, function = self._names(one.item)
         return None if self._represents(one) else self._costs.get(file, {}).get(function)
+
+    def cost_of(self, item: pytest.Item) -> float:
+        """CPU seconds, by a guess if they are not known."""
+        file, function = self._names(item)
+        return self._costs.get(file, {}).get(function, _GUESS)
 
     def _over_budget(self, taken: Sequence[_Chosen]) -> dict[pytest.Item, str]:
         """Those of *taken* that cost too much, with the reason.
@@ -402,7 +415,12 @@ class _Short:
                     " test is marked representative"
                 )
 
-    @pytest.hookimpl(trylast=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+    @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of pytest-xdist how tests are distributed: it does not know."""
+        node.workerinput[_DIST] = node.config.getoption("dist")
+
+    @pytest.hookimpl(trylast=True)  # type: ignore[misc]  # as above
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Tell the main process about the collection; with workers it collects nothing itself."""
         output = getattr(session.config, "workeroutput", None)
@@ -461,6 +479,31 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     if left:
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
+
+
+def order(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a worker of pytest-xdist: what takes longest first, so that all workers end together.
+
+    What one worker gets in one piece is a group, or a file (--dist loadfile); in a group of tests that
+    share a guest they stay as they are.
+    """
+    how = getattr(config, "workerinput", {}).get(_DIST)
+    if not is_short(config) or how not in (_GROUPS, _FILES):
+        return
+    short = config.stash[_short]
+    by_group = how == _GROUPS
+
+    def piece(item: pytest.Item) -> str:
+        mark = item.get_closest_marker("xdist_group")
+        if mark is not None and by_group:
+            return str(mark.kwargs.get("name") or mark.args[0])
+        return item.nodeid if by_group else item.nodeid.partition("::")[0]
+
+    pieces = {item: piece(item) for item in items}
+    sums: dict[str, float] = {}
+    for item in items:
+        sums[pieces[item]] = sums.get(pieces[item], 0.0) + short.cost_of(item)
+    items.sort(key=lambda item: (-sums[pieces[item]], pieces[item]))
 
 
 def shuffle(config: pytest.Config, items: list[pytest.Item]) -> None:
