@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from made_once import run_folder
 from zvmlab.base.owned import MARK
 from zvmlab.guest.config import Artifacts
 
@@ -67,12 +68,6 @@ class Fake:
         return False
 
 
-def _cache(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Path:
-    """That of all tests of the run, so that the agent is compiled once."""
-    folder = factory.getbasetemp()
-    return (folder.parent if hasattr(request.config, "workerinput") else folder) / "cache"
-
-
 @pytest.fixture
 def fake(
     request: pytest.FixtureRequest,
@@ -84,7 +79,8 @@ def fake(
     run = Path(tempfile.mkdtemp(prefix="zvmlab-test-", dir="/tmp"))
     emulator = HERE / "fake_emulator.py"
     monkeypatch.setenv("ZVMLAB_RUN", str(run))
-    monkeypatch.setenv("ZVMLAB_CACHE", str(_cache(request, tmp_path_factory)))
+    # That of all tests of the run, so that the agent is compiled once.
+    monkeypatch.setenv("ZVMLAB_CACHE", str(run_folder(request, tmp_path_factory) / "cache"))
     monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
     monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
     (tmp_path / "kernel").write_bytes(LINUX)

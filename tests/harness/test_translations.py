@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from made_once import made_once
 from monread_tool import END, build_tool, part, stream
 from zvmlab.base.tree import TREE
 from zvmlab.cli import translate
@@ -80,11 +81,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def chinese_user(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def chinese_user(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """The environment of a user whose locale is Chinese, which this machine need not know."""
-    folder = tmp_path_factory.mktemp("locales")
-    argv = ["localedef", "-i", "zh_CN", "-f", "UTF-8", "--no-archive", str(folder / "zh_CN.UTF-8")]
-    subprocess.run(argv, check=True, timeout=600, capture_output=True)
+
+    def make(folder: Path) -> None:
+        to = str(folder / "zh_CN.UTF-8")
+        argv = ["localedef", "-i", "zh_CN", "-f", "UTF-8", "--no-archive", to]
+        subprocess.run(argv, check=True, timeout=600, capture_output=True)
+
+    folder = made_once(request, tmp_path_factory, "locales", make)
     return {"LOCPATH": str(folder), "LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
 
 
