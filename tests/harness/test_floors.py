@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripted import run_script
 
 from zvmlab.base.tree import TREE
 
@@ -38,13 +38,7 @@ def _said(root: Path, files: dict[str, str], *words: str) -> tuple[int, list[str
             timeout=60,
             check=True,
         )
-    done = subprocess.run(
-        [sys.executable, TREE / "ci" / "floors.py", *words, root / "objects", root],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_script(TREE / "ci/floors.py", *words, root / "objects", root)
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
@@ -151,8 +145,7 @@ def test_floors_that_are_wrong(tmp_path: Path, floors: str, why: str) -> None:
 def test_objects_that_were_not_made(tmp_path: Path) -> None:
     _said(tmp_path, {})
     (tmp_path / "sim/core/low/new.c").write_text("int new;\n", encoding="utf-8")
-    argv = [sys.executable, *map(str, (TREE / "ci/floors.py", tmp_path / "objects", tmp_path))]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = run_script(TREE / "ci/floors.py", tmp_path / "objects", tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(
         f"{tmp_path}/objects/sim/core/low/new.o cannot be read; run 'make objects': "

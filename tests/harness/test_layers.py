@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripted import run_script
 
 from zvmlab.base.tree import TREE
 
@@ -47,13 +46,7 @@ def _said(root: Path, files: dict[str, str]) -> tuple[int, str]:
         path.write_text(
             "\n".join(line.strip() for line in text.split("\n")) if "[" in text else text
         )
-    done = subprocess.run(
-        [sys.executable, TREE / "ci" / "layers.py", root],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_script(TREE / "ci/layers.py", root)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -62,13 +55,7 @@ def test_good_tree(tmp_path: Path) -> None:
 
 
 def test_this_tree() -> None:
-    done = subprocess.run(
-        [sys.executable, TREE / "ci" / "layers.py"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_script(TREE / "ci/layers.py")
     assert (done.returncode, done.stdout) == (0, "")
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from scripted import run_script
 
 from zvmlab.base.tree import TREE
 
@@ -41,8 +42,7 @@ def _write(tmp_path: Path, files: dict[str, str | None]) -> Path:
 
 
 def _run(script: Path, *words: str) -> tuple[int, list[str]]:
-    argv = [sys.executable, str(script), *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = run_script(script, *words)
     assert not done.stdout
     return done.returncode, done.stderr.splitlines()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripted import run_script
 
 from zvmlab.base.version import __version__
 
@@ -35,8 +35,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def _version(folder: Path, *words: str) -> tuple[int, list[str]]:
-    argv = [sys.executable, str(folder / "ci/version.py"), *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = run_script(folder / "ci/version.py", *words)
     assert not done.stdout
     return done.returncode, done.stderr.splitlines()
 
