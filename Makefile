@@ -269,7 +269,8 @@ tested:
 
 .PHONY: check-harness
 check-harness: setup-check $(SERVER) $(if $(TESTS),,tested) ## test: tests of the harness, without guests; TESTS=FILE… for some of them
-	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) --dist loadfile $(SPEED) \
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(if $(TESTS),,ZVMLAB_TOOLS=$(CURDIR)/build/unit) \
+		$(PYTEST) -n $(JOBS) --dist loadfile $(SPEED) \
 		$(if $(TESTS),,--junitxml $(BUILD)/report/harness.xml) \
 		$(call tests-of,tests/harness tests/mutants tests/docs tests/linux_coverage tests/kvm_unit_tests)
 

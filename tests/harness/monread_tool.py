@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import subprocess
 from pathlib import Path
@@ -19,12 +20,14 @@ END = Record(1, 11)
 
 def build_monread() -> Path:
     """The program, with sanitizers; made once, for all processes that run tests."""
-    made = os.environ.get("ZVMLAB_MONREAD")
-    return Path(made) if made else build_tool("monread")
+    return build_tool("monread")
 
 
+@functools.cache
 def build_tool(name: str) -> Path:
-    """One of the tools, likewise."""
+    """One of the tools, likewise.  Where ZVMLAB_TOOLS says, it has been made before."""
+    if made := os.environ.get("ZVMLAB_TOOLS"):
+        return Path(made, name)
     build = ROOT / "build/unit"
     argv = ["make", "-s", "-C", str(ROOT), "BUILD=build", f"build/unit/{name}"]
     build.mkdir(parents=True, exist_ok=True)

@@ -134,7 +134,7 @@ class Tree:
             **{name: str(HOME) for name in ("HOME", "TMPDIR")},
             "ZVMLAB_CACHE": str(HOME / "cache"),
             "ZVMLAB_CTL_SERVER": str(INSIDE / SERVER),
-            "ZVMLAB_MONREAD": str(INSIDE / MONREAD),
+            "ZVMLAB_TOOLS": str((INSIDE / MONREAD).parent),
             "PYTHONPATH": str(INSIDE / "harness"),
             "PYTHONDONTWRITEBYTECODE": "1",
             # A machine with much to do must not make a test fail.
