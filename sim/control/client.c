@@ -261,10 +261,14 @@ static void receive(struct ctl *ctl, struct ctl_client *client)
 		if (done < 0 && errno == EAGAIN)
 			return;
 		/* A connection that is reset ends like one that is closed. */
-		if (done <= 0)
+		if (done <= 0) {
 			client->ended = true;
-		else
-			client->in.len += (size_t)done;
+			return;
+		}
+		client->in.len += (size_t)done;
+		/* That was all; what has come since is told of again. */
+		if ((size_t)done < READ_SIZE)
+			return;
 	}
 }
 

@@ -244,9 +244,9 @@ TEST(longest_line_is_answered)
 /* Storage of a long line is freed when it is answered; storage of many lines is kept. */
 TEST(room_of_a_long_line)
 {
-	static char line[250001];
+	static char line[300001];
 	static const struct { size_t len, kept; } lines[] = {
-		{ 100, 1 << 17 }, { 130000, 1 << 18 }, { 100, 1 << 18 }, { 250000, 0 },
+		{ 100, 1 << 16 }, { 130000, 1 << 17 }, { 100, 1 << 17 }, { 300000, 0 },
 	};
 	int fd = new_client();
 
