@@ -7,7 +7,8 @@
  * read but mapped, privately: machines restored from one file share what none of them has changed.
  *
  * A machine that has been restored from a file can be put back to it: the pages that it has changed
- * are discarded, and the code that was translated from the others stays.
+ * are copied from there, or discarded if they are many, and the code that was translated from the
+ * others stays.
  *
  * Storage of a member of a system is not its own, so a file is copied into it (shared.c).  A member
  * goes on as a machine that was alone when it was saved; or where it stood itself, if the system's
@@ -26,6 +27,8 @@
 #include "qapi/error.h"
 
 #define FIRST_CAPACITY (1u << 20)
+/* More pages that were stored to are not kept when a machine is put back: 16 MiB. */
+#define KEPT_MAX 4096u
 
 /* What two machines must have in common for one to go on where the other stood. */
 static char *describe_machine(const ZvmlabCp *s)
@@ -77,6 +80,29 @@ static bool discard_pages(ZvmlabCp *s, uint64_t first, uint64_t end)
 	return true;
 }
 
+static unsigned int count_stored(const ZvmlabCp *s, const uint8_t *stored)
+{
+	unsigned int count = 0;
+
+	for (uint64_t page = 0; page < s->port.ram_size / CP_PAGE_SIZE; page++)
+		count += stored[page];
+	return count;
+}
+
+/*
+ * A page that was discarded is the file's until the next store, which is a fault; and for each of
+ * both, all CPUs of the host that run this process are interrupted.  A copy needs neither.
+ */
+static void copy_changes(ZvmlabCp *s, const uint8_t *stored)
+{
+	for (uint64_t at = 0; at < s->port.ram_size; at += CP_PAGE_SIZE)
+		if (stored[at / CP_PAGE_SIZE] &&
+		    memcmp(s->port.ram + at, s->original + at, CP_PAGE_SIZE) != 0) {
+			memcpy(s->port.ram + at, s->original + at, CP_PAGE_SIZE);
+			zvmlab_forget_code(s, at, CP_PAGE_SIZE);
+		}
+}
+
 static bool discard_changes(ZvmlabCp *s, const uint8_t *stored)
 {
 	const uint64_t pages = s->port.ram_size / CP_PAGE_SIZE;
@@ -87,6 +113,14 @@ static bool discard_changes(ZvmlabCp *s, const uint8_t *stored)
 		if (end > from && !discard_pages(s, from, end))
 			return false;
 	}
+	return true;
+}
+
+static bool undo_changes(ZvmlabCp *s, const uint8_t *stored)
+{
+	if (!s->original || count_stored(s, stored) > KEPT_MAX)
+		return discard_changes(s, stored);
+	copy_changes(s, stored);
 	return true;
 }
 
@@ -159,6 +193,17 @@ static bool is_mapped_from(const ZvmlabCp *s, int fd)
 	       st.st_ino == s->mapped_ino;
 }
 
+/* What is in the file, to be read; NULL if it cannot be mapped twice. */
+static void map_original(ZvmlabCp *s, const struct cp_machine_file *file)
+{
+	void *at = mmap(NULL, s->port.ram_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file->fd,
+			file->ram_offset);
+
+	if (s->original)
+		munmap((void *)s->original, s->port.ram_size);
+	s->original = at == MAP_FAILED ? NULL : at;
+}
+
 static bool map_file(ZvmlabCp *s, const struct cp_machine_file *file)
 {
 	struct stat st;
@@ -169,6 +214,7 @@ static bool map_file(ZvmlabCp *s, const struct cp_machine_file *file)
 	s->mapped = true;
 	s->mapped_dev = st.st_dev;
 	s->mapped_ino = st.st_ino;
+	map_original(s, file);
 	return true;
 }
 
@@ -209,7 +255,7 @@ static bool begin_at(ZvmlabCp *s, const struct cp_machine_file *file, bool *back
 	}
 	if (stored) {
 		reset_devices(s);
-		*back = discard_changes(s, stored);
+		*back = undo_changes(s, stored);
 	} else if (s->ipled) {
 		/* What the stream leaves out is as after a reset. */
 		qemu_system_reset(SHUTDOWN_CAUSE_SNAPSHOT_LOAD);

@@ -43,6 +43,7 @@ struct ZvmlabCp {
 	bool mapped;		/* storage is mapped from a checkpoint's file, … */
 	dev_t mapped_dev;	/* … which is this one */
 	ino_t mapped_ino;
+	const uint8_t *original;	/* what is in that file, or NULL */
 	unsigned int replaced;	/* pages of it that are not, at the guest's wish */
 
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1, or ZVMLAB_OUT */
