@@ -15,11 +15,12 @@ import os
 import re
 import stat
 import struct
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from waiting import fair
 
 from zvmlab.agent.calls import Both
 from zvmlab.agent.results import ENVIRONMENT, RunResult
@@ -371,9 +372,9 @@ class Lab:
     @staticmethod
     def until(what: Callable[[], bool]) -> None:
         """Wait for it, not forever."""
-        end = time.monotonic() + WAIT_SECONDS
+        end = fair(WAIT_SECONDS)
         while not what():
-            assert time.monotonic() < end
+            assert not end.over
 
     def allocated(self) -> int:
         """Bytes that the kernel says statistics take."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from waiting import fair
 
 from zvmlab.guest.guest import Guest
 
@@ -43,9 +43,9 @@ class Relay:
 
     def wait(self, seconds: float) -> None:
         """Until it answers."""
-        end = time.monotonic() + seconds
+        end = fair(seconds)
         while not self.ask(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1."):
-            assert time.monotonic() < end, f"nothing answers at port {self._there} of the guest"
+            assert not end.over, f"nothing answers at port {self._there} of the guest"
 
     def text(self, accept: str = "text/plain;version=0.0.4") -> str:
         """The text for a scraper that takes this format."""

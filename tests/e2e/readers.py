@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from waiting import fair
 
 from zvmlab.agent.agent import Agent, Process
 from zvmlab.base.errors import Timeout
@@ -51,7 +52,7 @@ class RunningReader:
         """Start one; at its return it runs, but need not have opened the device."""
         agent.unlink(PID)
         process = agent.spawn(argv, inherit=inherit)
-        limit = time.monotonic() + _START_SECONDS
+        limit = fair(_START_SECONDS)
         while True:
             try:
                 text = agent.read_file(PID).decode()
@@ -59,7 +60,7 @@ class RunningReader:
                 text = ""
             if text.endswith("\n"):
                 return cls(agent, process, f"/proc/{int(text)}")
-            if time.monotonic() > limit:
+            if limit.over:
                 raise Timeout(f"{' '.join(argv)} did not begin within {_START_SECONDS:g} s")
 
     def await_sleep(self, call: int) -> str:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import run_within
 
 from zvmlab.base.tree import TREE
 
@@ -56,9 +57,7 @@ def test_mistake_of_20_commits_ago_is_found(zvmlab_kernel: str, repository: Path
     argv += ["--good", f"HEAD~{COMMITS - 1}", "--bad", "HEAD"]
     argv += ["--module", str(repository / "driver"), "--", TEST]
     env = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
-    done = subprocess.run(
-        argv, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
-    )
+    done = run_within(SECONDS, argv, env=env, text=True)
     assert done.returncode == 0, done.stderr
     found = next(line for line in done.stdout.splitlines() if line.startswith("first bad commit"))
     assert found.endswith(f"change {PLANTED}")

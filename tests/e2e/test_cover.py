@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from iucv_socket import AF_IUCV, STREAM, Socket
+from waiting import run_within
 
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import MODULES, Worker
@@ -271,14 +272,8 @@ def test_what_is_not_there(guest: Guest, wanted: tuple[str, ...], mode: str, err
 
 def run(kernel: str, *words: str) -> subprocess.CompletedProcess[str]:
     """zvmlab run in a process of its own."""
-    return subprocess.run(
-        [sys.executable, str(TREE / "zvmlab"), "run", "--kernel", kernel, *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
+    argv = [sys.executable, TREE / "zvmlab", "run", "--kernel", kernel, *words]
+    return run_within(400, argv, text=True)
 
 
 def test_command(tmp_path: Path, zvmlab_kernel: str) -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import fair
 
 from zvmlab.agent.agent import Agent
 from zvmlab.base.errors import EmulatorError
@@ -51,13 +52,13 @@ def guest_config(guest_config: GuestConfig, disk: Path, zvmlab_backend: str) -> 
 
 def wait_for(agent: Agent, path: str) -> None:
     """The kernel makes the node when it has asked the device, which takes a while."""
-    limit = time.monotonic() + LIMIT
+    limit = fair(LIMIT)
     while True:
         found = agent.open(path)
         if found.errno == 0:
             agent.close(found.ret)
             return
-        assert time.monotonic() < limit, f"there is no {path} after {LIMIT} s"
+        assert not limit.over, f"there is no {path} after {LIMIT} s"
         time.sleep(0.05)
 
 

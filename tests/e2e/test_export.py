@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from export_relay import Relay
 from scraper import scraping
+from waiting import fair
 
 from zvmlab.agent.worker import Process
 from zvmlab.base.tree import TREE
@@ -343,6 +344,6 @@ def test_dashboards_have_what_a_guest_exports(
 
 def until(true: Callable[[], bool]) -> None:
     """Wait for that, a minute at most."""
-    end = time.monotonic() + SECONDS
+    end = fair(SECONDS)
     while not true():
-        assert time.monotonic() < end, f"it did not come within {SECONDS} s"
+        assert not end.over, f"it did not come within {SECONDS} s"

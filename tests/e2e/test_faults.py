@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import fair
 
 from zvmlab.base.errors import GuestPanic
 from zvmlab.cp.faults import Fault, armed, count
@@ -41,8 +42,8 @@ def test_a_file_of_rules_takes_iucv_from_the_boot(
     """A kernel whose QUERY fails has no IUCV: the agent, which needs it, never answers."""
     with Guest(without_iucv._replace(boot_seconds=60), zvmlab_dir) as guest:
         guest.resume()
-        limit = time.monotonic() + 60 * backend_of(guest.config.backend).slowness
-        while guest.faults[0].fired == 0 and time.monotonic() < limit:
+        limit = fair(60 * backend_of(guest.config.backend).slowness)
+        while guest.faults[0].fired == 0 and not limit.over:
             guest.check()
             count(guest.control, guest.faults)
             time.sleep(0.05)

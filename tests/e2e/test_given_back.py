@@ -7,13 +7,13 @@ A driver that keeps an object each time goes on working, and no value is wrong.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 
 import pytest
-
 from applications import CONFIG, EVENT, START, STOP, Header
 from memory import UNCACHED, settled
+from waiting import fair
+
 from zvmlab.agent.agent import Batch
 from zvmlab.agent.calls import Ref
 from zvmlab.cp.recording import make
@@ -87,9 +87,9 @@ def in_turn(guest: Guest, steps: Sequence[tuple[str, int, bytes]]) -> Callable[[
 
 def await_node(guest: Guest, name: str) -> None:
     """The kernel makes a node after the write that sets its device online."""
-    limit = time.monotonic() + SECONDS
+    limit = fair(SECONDS)
     while guest.agent.open(f"/sys/class/vmur/{name}/dev").errno:
-        assert time.monotonic() < limit, f"there is no {name} after {SECONDS} s"
+        assert not limit.over, f"there is no {name} after {SECONDS} s"
 
 
 @pytest.mark.requirement("R8", "R9")

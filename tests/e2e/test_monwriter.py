@@ -29,6 +29,7 @@ from applications import (
     declared,
     records,
 )
+from waiting import fair
 
 from zvmlab.agent.calls import Bad
 from zvmlab.agent.wire import BadKind
@@ -305,9 +306,9 @@ def test_buffers_of_a_killed_program_end(writers: Guest, program: Build) -> None
     agent.write_file("/tmp/hold", program("hold").read_bytes(), 0o755)
     agent.write_file("/tmp/data", Header(datalen=5).encode() + b"alive", 0o600)
     process = agent.worker("writer").spawn(["/tmp/hold", DEVICE, "/tmp/data"])
-    deadline = time.monotonic() + SECONDS
+    deadline = fair(SECONDS)
     while not declared(writers):
-        assert time.monotonic() < deadline, "the program has not declared its buffer"
+        assert not deadline.over, "the program has not declared its buffer"
         time.sleep(0.05)
     process.signal(signal.SIGKILL)
     process.wait(SECONDS)

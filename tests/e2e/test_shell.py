@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from waiting import exit_code, fair, finish
 
-from zvmlab.base.busy import waited
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PANIC, EXIT_PASS
-from zvmlab.base.limit import FairLimit
 from zvmlab.base.tree import TREE
 from zvmlab.builder.count_folder import kernels_in
 from zvmlab.builder.kernel import counts_lines
@@ -50,7 +49,7 @@ def shell(
 def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
     """Read the guest's output up to this."""
     assert process.stdout is not None
-    limit, said = FairLimit(SECONDS, lambda: waited() or 0.0), b""
+    limit, said = fair(SECONDS), b""
     while wanted not in said:
         if not select.select([process.stdout], [], [], limit.left())[0]:
             assert not limit.over, said[-2000:]
@@ -91,7 +90,7 @@ def test_a_warning_that_its_user_did_not_see(
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path, *file) as process:
         type_keys(process, quiet)
         assert b"WARNING: " not in read_until(process, b"done")
-        _, errors = process.communicate(typed, SECONDS)
+        _, errors = finish(process, typed, SECONDS)
         assert b"the guest's kernel reported a warning" in errors
         assert process.returncode == EXIT_PANIC
 
@@ -102,7 +101,7 @@ def test_user_ends_it(
 ) -> None:
     """By the guest's shell, which powers the guest off, or by CP."""
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
-        _, errors = process.communicate(typed, SECONDS)
+        _, errors = finish(process, typed, SECONDS)
     assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
 
 
@@ -116,7 +115,7 @@ def test_guest_can_stay_when_its_shell_ends(
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path, *more) as process:
         type_keys(process, b"exit\n")
         read_until(process, b"the shell ended with status 0; the guest stays")
-        _, errors = process.communicate(b"" if counts else b"#cp logoff\n", SECONDS)
+        _, errors = finish(process, b"" if counts else b"#cp logoff\n", SECONDS)
     assert process.returncode == EXIT_PASS, errors
     names = (
         [test.name for kernel in kernels_in(coverage) for test in kernel.tests()] if counts else []
@@ -132,7 +131,7 @@ def test_end_of_what_is_piped_in_ends_it(
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
         type_keys(process, b"echo here=$((40 + 2))\n")
         read_until(process, b"here=42")
-        said, errors = process.communicate(b"echo last=$((40 + 3))", SECONDS)
+        said, errors = finish(process, b"echo last=$((40 + 3))", SECONDS)
     assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
     assert b"last=43" in said
 
@@ -144,7 +143,7 @@ def test_lines_that_a_guest_does_not_read_at_once_are_not_lost(
     count = 200
     lines = b"".join(b"total=$((total + %d)) # %s\n" % (n, b"." * 60) for n in range(count))
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
-        said, errors = process.communicate(b"sleep 3\n" + lines + b"echo sum=$total.\n", SECONDS)
+        said, errors = finish(process, b"sleep 3\n" + lines + b"echo sum=$total.\n", SECONDS)
     assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
     assert b"sum=%d." % sum(range(count)) in said, said[-2000:]
 
@@ -169,7 +168,7 @@ def test_keys_that_come_before_linux_is_ready_do_not_lock_its_console(
             os.write(keys, b"echo here=$((40 + 2))\n")
             read_until(process, b"here=42")
             os.write(keys, b"exit\n")
-            assert process.wait(SECONDS) == EXIT_PASS
+            assert exit_code(process, SECONDS) == EXIT_PASS
     finally:
         ready.set()
         os.close(keys)
@@ -183,7 +182,7 @@ def test_emulator_that_is_killed_is_an_error(
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
         (emulator,) = emulators(process)
         os.kill(emulator, signal.SIGKILL)
-        _, errors = process.communicate(timeout=SECONDS)
+        _, errors = finish(process, seconds=SECONDS)
     said = errors.decode().splitlines()[-1]
     assert process.returncode == EXIT_FAILED, said
     assert said == (
@@ -205,7 +204,7 @@ def test_interrupt_key(zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path) 
         read_until(process, b"guest# ")
         type_keys(process, b"echo left=$?.\n")
         read_until(process, b"left=130.")
-        process.communicate(b"exit\n", SECONDS)
+        finish(process, b"exit\n", SECONDS)
     assert process.returncode == EXIT_PASS
 
 
@@ -219,7 +218,7 @@ def test_suspend_key(zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path) ->
         assert b"Stopped" in read_until(process, b"guest# ")
         type_keys(process, b"kill %1; echo left=$?.\n")
         read_until(process, b"left=0.")
-        process.communicate(b"exit\n", SECONDS)
+        finish(process, b"exit\n", SECONDS)
     assert process.returncode == EXIT_PASS
 
 
@@ -236,7 +235,7 @@ def test_end_of_file_key_behind_text(
         read_until(process, b"here=42")
         type_keys(process, b"12345\x04\x04")
         said = read_until(process, b"guest# ")
-        process.communicate(b"exit\n", SECONDS)
+        finish(process, b"exit\n", SECONDS)
     assert process.returncode == EXIT_PASS
     assert said.replace(b"12345", b"").split()[0] == b"5", said
 
@@ -264,6 +263,6 @@ def test_shell_at_a_3215(zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path
         type_keys(process, b"\x03\n")
         type_keys(process, b"echo left=$?.\n")
         read_until(process, b"left=130.")
-        said, errors = process.communicate(b"echo last=$((40 + 4)); exit\n", SECONDS)
+        said, errors = finish(process, b"echo last=$((40 + 4)); exit\n", SECONDS)
     assert b"last=44" in said
     assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from test_system import LIMIT, connected, send_and_compare
+from waiting import run_within
 
 from zvmlab.base.errors import EXIT_PASS, EXIT_USAGE
 from zvmlab.base.progress import Progress
@@ -22,8 +23,7 @@ from zvmlab.guest.system import System
 
 def replayed(traces: Sequence[Path]) -> subprocess.CompletedProcess[str]:
     """The replayer's report about the traces of a system."""
-    command = [str(replayer(Progress(quiet=True))), *map(str, traces)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    return run_within(LIMIT, [replayer(Progress(quiet=True)), *traces], text=True)
 
 
 def test_traces_replay(zvmlab_kernel: str, zvmlab_dir: Path) -> None:

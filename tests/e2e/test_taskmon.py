@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import re
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from taskmon_tool import EXIT_CANNOT_RUN, EXIT_USAGE, Taskmon, install, rows, total
 from taskstats import CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWUSER, STRUCTS
+from waiting import fair
 
 from zvmlab.builder.guesttools import tool
 from zvmlab.guest.config import GuestConfig
@@ -228,9 +228,9 @@ def test_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> None:
         argv = ["/bin/taskmon", "listen", "-f", "json", "--duration", "1h", "--record", "/tmp/r"]
         process = worker.spawn(argv)
         # It listens when its own child has been heard; then it begins to record.
-        limit = time.monotonic() + SECONDS
+        limit = fair(SECONDS)
         while not taskmon("replay", "/tmp/r").stderr.count(b"is incomplete"):
-            assert time.monotonic() < limit, f"no recording has begun within {SECONDS} s"
+            assert not limit.over, f"no recording has begun within {SECONDS} s"
         process.signal(number)
         done = process.wait(timeout=SECONDS)
         assert done.status == 0, done

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from taskmon_tool import EXIT_FAILED, EXIT_USAGE, START, Row, Taskmon, install, rows, scripts
 from taskstats import PID, numbers, replies
-from waiting import wait_until
+from waiting import fair, wait_until
 
 from zvmlab.agent.worker import Process
 from zvmlab.guest.guest import Guest
@@ -37,10 +36,10 @@ class Worker:
         self.guest = guest
         self.process = process
         self.ended = False
-        limit = time.monotonic() + SECONDS
+        limit = fair(SECONDS)
         workers: list[int] = []
         while not workers:
-            assert time.monotonic() < limit, f"no worker has begun within {SECONDS} s"
+            assert not limit.over, f"no worker has begun within {SECONDS} s"
             found = rows(taskmon("get", "--name", "exits", *JSON).check().stdout)
             every = {row["id"] for row in found}
             parents = {row["id"] for row in found if row["ppid"] not in every}
@@ -155,18 +154,18 @@ class Threads:
     def __init__(self, guest: Guest, taskmon: Taskmon, process: Process) -> None:
         self.guest = guest
         self.process = process
-        limit = time.monotonic() + SECONDS
+        limit = fair(SECONDS)
         found: list[Row] = []
         while not found:
-            assert time.monotonic() < limit, f"no process has begun within {SECONDS} s"
+            assert not limit.over, f"no process has begun within {SECONDS} s"
             found = rows(taskmon("get", "--by", "process", "--name", "threads", *JSON).stdout)
         self.pid = found[0]["id"]
 
     def wait(self, ticks: int) -> None:
         """Until it has used so much CPU time, and has one task."""
-        limit = time.monotonic() + SECONDS
+        limit = fair(SECONDS)
         while self.ticks() < ticks or self.stat()[19 - 2] != "1":
-            assert time.monotonic() < limit, f"its threads have not ended within {SECONDS} s"
+            assert not limit.over, f"its threads have not ended within {SECONDS} s"
 
     def stat(self) -> list[str]:
         """/proc/PID/stat from the third field on."""

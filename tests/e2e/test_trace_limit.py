@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from waiting import run_within
 
 from zvmlab.base.errors import EXIT_CANNOT_RUN
 from zvmlab.base.progress import Progress
@@ -56,27 +57,17 @@ def test_repeated_calls_are_counted_and_replay(made_guest: Guest) -> None:
         elif record["call"] == "repeat":
             calls += int(str(record["times"]))
     assert calls == TIMES
-    done = subprocess.run(
-        [program(Progress(quiet=True)), made_guest.channels.trace],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    replay = [program(Progress(quiet=True)), made_guest.channels.trace]
+    done = run_within(300, replay, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 def keep(folder: Path, kernel: str, backend: str, *words: str) -> subprocess.CompletedProcess[str]:
     """zvmlab run --keep in a process of its own."""
     folder.mkdir(exist_ok=True)
-    return subprocess.run(
-        [sys.executable, str(TREE / "zvmlab"), "run", "--kernel", kernel, "--backend", backend]
-        + ["--keep", str(folder), *words, "--", "head", "-c", "4000000", "/dev/zero"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
+    argv = [sys.executable, TREE / "zvmlab", "run", "--kernel", kernel, "--backend", backend]
+    argv += ["--keep", folder, *words, "--", "head", "-c", "4000000", "/dev/zero"]
+    return run_within(400, argv, text=True)
 
 
 @pytest.mark.first_kernel

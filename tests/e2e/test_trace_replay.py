@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from waiting import LIMIT, run_within
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
 from zvmlab.base.progress import Progress
@@ -59,8 +60,7 @@ def use_everything(guest: Guest, folder: Path) -> None:
 
 def replayed(trace: Path) -> subprocess.CompletedProcess[str]:
     """The replayer's report about a trace."""
-    command = [str(replayer(Progress(quiet=True))), str(trace)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return run_within(LIMIT, [replayer(Progress(quiet=True)), trace], text=True)
 
 
 def records(lines: Sequence[str]) -> int:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from waiting import wait_until
+from waiting import finish, run_within, wait_until
 
 from zvmlab.base.cache import cache_root, digest
 from zvmlab.base.progress import Progress
@@ -87,9 +87,7 @@ def tried(
         argv = [sys.executable, str(TREE / "zvmlab"), "try", str(patch), "--kernel", zvmlab_kernel]
         argv += ["--tests", tests, "--json", str(out)]
         env = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
-        done = subprocess.run(
-            argv, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        done = run_within(SECONDS, argv, env=env, text=True)
         assert out.exists(), done.stderr
         return done.returncode, json.loads(out.read_text()), done.stdout
 
@@ -160,7 +158,7 @@ def test_replaced_module_is_what_guests_load(zvmlab_kernel: str, tmp_path: Path)
     module.write_bytes(b"")
     env = {**os.environ, "ZVMLAB_REPLACED_MODULES": str(module)}
     argv = [sys.executable, str(TREE / "zvmlab"), "run", "--kernel", zvmlab_kernel, "--", "true"]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = run_within(300, argv, env=env, text=True)
     assert done.returncode == 2
     assert f"kernel {resolve(zvmlab_kernel)} has no module no_such" in done.stderr
 
@@ -215,11 +213,11 @@ def test_trial_that_is_ended_leaves_no_process_and_the_next_one_no_file(
     if phase != "building":
         wait_until(lambda: any("qemu" in line for line in alive(mark)), "a guest of the trial")
     ended.send_signal(number)
-    ended.communicate(timeout=120)
+    finish(ended)
     assert ended.returncode == (-number if number == signal.SIGKILL else 128 + number)
     wait_until(lambda: not alive(mark), "the end of all that the trial has started")
     first, second = (start(patch, zvmlab_kernel, mark) for _ in range(2))
-    said = [process.communicate(timeout=SECONDS) for process in (first, second)]
+    said = [finish(process, seconds=SECONDS) for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0), said
     assert all("nothing new" in out for out, _ in said)
     assert any("waiting until process" in err for _, err in said), "one after the other"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 from test_shell import read_until, type_keys
-from waiting import wait_until
+from waiting import exit_code, run_within, wait_until
 
 from zvmlab.base.owned import MARK
 from zvmlab.base.tree import TREE
@@ -38,8 +38,7 @@ cpus = 2
 
 def zvmlab(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """A command of another terminal."""
-    argv = [sys.executable, str(TREE / "zvmlab"), *words]
-    return subprocess.run(argv, input=stdin, capture_output=True, timeout=SECONDS, check=False)
+    return run_within(SECONDS, [sys.executable, TREE / "zvmlab", *words], stdin)
 
 
 class Up:
@@ -191,7 +190,7 @@ def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
         children = system.children()
         assert len(children) == 2  # BOB's, and CP's
         system.process.send_signal(signal.SIGINT)
-        assert system.process.wait(SECONDS) == 0
+        assert exit_code(system.process, SECONDS) == 0
         for pid in children:
             assert not alive(pid)
         assert name not in [found.name for found in running_systems()]
@@ -225,7 +224,7 @@ def test_logged_on_by_another(file: Path, name: str) -> None:
                 limit=SECONDS,
             )
         system.process.send_signal(signal.SIGINT)
-        assert system.process.wait(SECONDS) == 0
+        assert exit_code(system.process, SECONDS) == 0
         assert sum(line == "BOB      logs on" for line in system.lines) == 2
 
 
@@ -247,7 +246,7 @@ def test_the_next_start_goes_on_from_the_first(file: Path, name: str) -> None:
             said = zvmlab("run", *there, "ALICE", "--", "grep", "VM00 Name", "/proc/sysinfo")
             assert said.stdout.split()[2] == b"ALICE"
             system.process.send_signal(signal.SIGINT)
-            assert system.process.wait(SECONDS) == 0
+            assert exit_code(system.process, SECONDS) == 0
 
 
 HANDLED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -273,7 +272,7 @@ def test_killed(file: Path, name: str, number: signal.Signals) -> None:
         wait_until(lambda: len(system.children()) == 3, "two emulators, and CP's process")
         children = system.children()
         system.process.send_signal(number)
-        assert system.process.wait(SECONDS) == HANDLED.get(number, -number)
+        assert exit_code(system.process, SECONDS) == HANDLED.get(number, -number)
         wait_until(lambda: not any(map(alive, children)), "the end of what it has started")
     assert name not in [found.name for found in running_systems()]
     done = zvmlab("cp", "--system", name, "QUERY NAMES")
@@ -286,7 +285,7 @@ def test_a_guest_that_cannot_start_starts_none(file: Path, name: str) -> None:
     """CP refuses the second: one sentence with its reason, and the first is gone, too."""
     file.write_text(file.read_text() + 'directory = ["IUCV ALLOW", "NOSUCH"]\n')
     with up(file, name) as system:
-        assert system.process.wait(SECONDS) == 2
+        assert exit_code(system.process, SECONDS) == 2
         assert 'CP refuses its configuration: directory "NOSUCH"' in system.lines[-1]
     assert name not in [found.name for found in running_systems()]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from test_shell import read_until, type_keys
 from test_up import SECONDS, alive, await_prompt, shell, up, zvmlab
+from waiting import exit_code
 
 from zvmlab.base.tree import TREE
 from zvmlab.guest.run_dir import running_systems
@@ -80,7 +81,7 @@ def test_as_its_page_shows(example: Path, name: str) -> None:
         children = system.children()
         assert len(children) == 4
         system.process.send_signal(signal.SIGINT)
-        assert system.process.wait(SECONDS) == 0
+        assert exit_code(system.process, SECONDS) == 0
         assert not any(map(alive, children))
         assert name not in [found.name for found in running_systems()]
 
@@ -120,7 +121,7 @@ def test_on_a_terminal(zvmlab_kernel: str, zvmlab_dir: Path, name: str) -> None:
                     os.read(ours, 65536)
                 except OSError:
                     break
-            assert process.wait(SECONDS) == 0
+            assert exit_code(process, SECONDS) == 0
         finally:
             process.kill()
             os.close(ours)

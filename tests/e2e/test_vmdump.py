@@ -12,6 +12,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
+from waiting import fair
 
 from zvmlab.agent.agent import Power
 from zvmlab.builder.guesttools import debian_program, packages_root
@@ -71,9 +72,9 @@ def reader_online(guest: Guest) -> None:
     """The driver is loaded, and the reader has its node."""
     guest.agent.modprobe("vmur").check()
     guest.agent.write_file(f"/sys/bus/ccw/devices/{READER}/online", b"1\n")
-    limit = time.monotonic() + SECONDS
+    limit = fair(SECONDS)
     while guest.agent.open(NODE, os.O_RDONLY).errno != 0:
-        assert time.monotonic() < limit, f"there is no node of {READER}"
+        assert not limit.over, f"there is no node of {READER}"
 
 
 def where(guest: Guest, what: bytes) -> int:

@@ -7,13 +7,12 @@ import errno
 import os
 import random
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from failing import Failing, void
-from waiting import wait_until
+from waiting import fair, wait_until
 
 from zvmlab.agent.calls import Bad
 from zvmlab.agent.results import RunResult
@@ -65,14 +64,14 @@ def _qemu_only(zvmlab_backend: str) -> None:
 
 def await_node(guest: Guest, node: str) -> None:
     """The kernel makes the node after the write that sets a device online has returned."""
-    limit = time.monotonic() + SECONDS
+    limit = fair(SECONDS)
     while True:
         try:
             guest.agent.read_file(f"/sys/class/vmur/{Path(node).name}/dev")
             return
         except OSError as error:
             assert error.errno == errno.ENOENT
-        assert time.monotonic() < limit, f"there is no {node} after {SECONDS} s"
+        assert not limit.over, f"there is no {node} after {SECONDS} s"
 
 
 def online(guest: Guest, device: str, value: bytes = b"1") -> None:

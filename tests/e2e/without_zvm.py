@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from waiting import fair
 
 from zvmlab.base.errors import Timeout
 from zvmlab.base.progress import Progress
@@ -54,7 +55,7 @@ def stock_hercules(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
 
 def await_last(emulator: Emulator, console: Path, seconds: float) -> str:
     """The console when /init has said its last, or has powered off."""
-    limit = time.monotonic() + seconds
+    limit = fair(seconds)
     while True:
         alive = emulator.alive
         text = console.read_text(encoding="utf-8", errors="replace") if console.exists() else ""
@@ -62,7 +63,7 @@ def await_last(emulator: Emulator, console: Path, seconds: float) -> str:
             return text
         if not alive:
             pytest.fail(f"the emulator has ended\n{text}")
-        if time.monotonic() > limit:
+        if limit.over:
             raise Timeout(f"/init did not end within {seconds:g} s")
         time.sleep(0.02)
 
