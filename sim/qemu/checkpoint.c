@@ -186,35 +186,43 @@ static bool map_storage(ZvmlabCp *s, int flags, int fd, uint64_t offset)
 
 static bool is_mapped_from(const ZvmlabCp *s, int fd)
 {
-	struct stat st;
+	struct stat now, st;
 
 	/* A page that has been replaced would not be the file's again. */
-	return s->mapped && s->replaced == 0 && fstat(fd, &st) == 0 && st.st_dev == s->mapped_dev &&
-	       st.st_ino == s->mapped_ino;
+	return s->mapped && s->replaced == 0 && fstat(s->mapped_fd, &now) == 0 &&
+	       fstat(fd, &st) == 0 && st.st_dev == now.st_dev && st.st_ino == now.st_ino;
 }
 
-/* What is in the file, to be read; NULL if it cannot be mapped twice. */
-static void map_original(ZvmlabCp *s, const struct cp_machine_file *file)
+/* Storage is another than that of the file, or of any. */
+static void forget_file(ZvmlabCp *s)
 {
-	void *at = mmap(NULL, s->port.ram_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file->fd,
-			file->ram_offset);
-
 	if (s->original)
 		munmap((void *)s->original, s->port.ram_size);
-	s->original = at == MAP_FAILED ? NULL : at;
+	s->original = NULL;
+	if (s->mapped)
+		close(s->mapped_fd);
+	s->mapped = false;
 }
 
 static bool map_file(ZvmlabCp *s, const struct cp_machine_file *file)
 {
-	struct stat st;
+	const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	void *original;
 
-	s->mapped = false;
-	if (!map_storage(s, 0, file->fd, file->ram_offset) || fstat(file->fd, &st) != 0)
+	if (fd < 0)
 		return false;
+	if (!map_storage(s, 0, fd, file->ram_offset)) {
+		close(fd);
+		return false;
+	}
+	forget_file(s);
 	s->mapped = true;
-	s->mapped_dev = st.st_dev;
-	s->mapped_ino = st.st_ino;
-	map_original(s, file);
+	s->mapped_fd = fd;
+	s->mapped_offset = file->ram_offset;
+	/* Without, changes are discarded. */
+	original = mmap(NULL, s->port.ram_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd,
+			file->ram_offset);
+	s->original = original == MAP_FAILED ? NULL : original;
 	return true;
 }
 
@@ -284,7 +292,7 @@ static bool load_devices(const struct cp_machine_file *file)
 /* As new: the machine begins with a load, as if nothing had been tried. */
 static void begin_anew(ZvmlabCp *s)
 {
-	s->mapped = false;
+	forget_file(s);
 	if (!(s->port.system_path ? zvmlab_share_nothing(s) :
 				    map_storage(s, MAP_ANONYMOUS, -1, 0)))
 		abort();

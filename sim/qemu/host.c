@@ -29,11 +29,18 @@ void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len)
 	tb_invalidate_phys_range(NULL, ram + addr, ram + addr + len - 1);
 }
 
+/* What was there before is the file's if the machine has been restored, and may be put back. */
 static bool host_window(void *opaque, const struct cp_window *window)
 {
 	const ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+	struct cp_window shown = *window;
 
-	if (!cp_port_window(&s->port, window))
+	if (window->fd < 0 && s->mapped) {
+		shown.fd = s->mapped_fd;
+		shown.offset = s->mapped_offset + window->addr;
+		shown.stored = false;
+	}
+	if (!cp_port_window(&s->port, &shown))
 		return false;
 	zvmlab_forget_code(s, window->addr, window->len);
 	return true;

@@ -41,8 +41,8 @@ struct ZvmlabCp {
 	QEMUTimer *pass_timer;	/* likewise */
 
 	bool mapped;		/* storage is mapped from a checkpoint's file, … */
-	dev_t mapped_dev;	/* … which is this one */
-	ino_t mapped_ino;
+	int mapped_fd;		/* … which is open, … */
+	uint64_t mapped_offset;	/* … from this byte on */
 	const uint8_t *original;	/* what is in that file, or NULL */
 	unsigned int replaced;	/* pages of it that are not, at the guest's wish */
 
