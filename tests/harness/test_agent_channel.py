@@ -148,6 +148,22 @@ def test_grace_is_for_a_guest_that_runs(later: Callable[..., Future[bytes]]) -> 
         channel.collect(asked(channel), 0.0, "HELLO", SECONDS)
 
 
+def test_grace_does_not_count_time_without_a_cpu() -> None:
+    wire = Wire()
+    told = iter((0.0, 0.0))
+
+    def starved() -> float:
+        seconds = next(told, None)
+        if seconds is None:  # at the end of the grace: there was no CPU, and now there is
+            wire.coming.put(reply(number, b"late"))
+            return SHORT
+        return seconds
+
+    channel = Channel(wire, starved=starved)
+    number = asked(channel)
+    assert channel.collect(number, 0.0, "HELLO", SHORT).blob() == b"late"
+
+
 def test_other_replies_are_not_taken_in_for_ever() -> None:
     class Flood(Wire):
         """A frame that nobody waits for is always there."""

@@ -305,3 +305,20 @@ def test_time_without_a_cpu_is_told(tmp_path: Path) -> None:
     assert waited - 0.05 <= emulator.starved_seconds() <= waited + 60
     emulator.stop()
     assert emulator.starved_seconds() == 0.0
+
+
+def test_end_is_awaited_while_there_is_no_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emulator = Emulator(["sleep", "900"], tmp_path / "log")
+    told = iter((0.0, 0.0))
+
+    def starved(_: Emulator) -> float:
+        seconds = next(told, None)
+        if seconds is None:  # the limit has come: there was no CPU, and now there is
+            emulator.kill()
+            return SECONDS
+        return seconds
+
+    monkeypatch.setattr(Emulator, "starved_seconds", starved)
+    assert emulator.wait(0.01) == -signal.SIGKILL

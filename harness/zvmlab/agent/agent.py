@@ -50,7 +50,7 @@ class Agent(Worker):
     """The agent of one guest; itself its worker number 0.
 
     *info* is what it has said of itself already; otherwise it is asked.  *check_runs* raises Timeout
-    if its guest stands still.
+    if its guest stands still; *starved* is the channel's.
     """
 
     def __init__(
@@ -59,8 +59,9 @@ class Agent(Worker):
         timeout: float = DEFAULT_SECONDS,
         info: AgentInfo | None = None,
         check_runs: Callable[[], None] = lambda: None,
+        starved: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        super().__init__(Channel(stream, check_runs), 0, timeout)
+        super().__init__(Channel(stream, check_runs, starved), 0, timeout)
         self._workers: dict[str, Worker] = {}
         self.info = info or self.hello()
         if self.info.version != VERSION:

@@ -25,7 +25,7 @@ from zvmlab.agent.wire import (
     Status,
 )
 from zvmlab.base.errors import Timeout, UsageError
-from zvmlab.base.limit import Limit
+from zvmlab.base.limit import FairLimit, Limit
 
 
 # What is there already is taken in, but not forever: more may come as fast.
@@ -52,12 +52,19 @@ class Stream(Protocol):
 class Channel:
     """Numbers requests and finds their replies.
 
-    *check_runs* is called when a reply is late, and raises Timeout if none can come.
+    *check_runs* is called when a reply is late, and raises Timeout if none can come; *starved* tells
+    for how many seconds the guest could not run (FairLimit).
     """
 
-    def __init__(self, stream: Stream, check_runs: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        check_runs: Callable[[], None] = lambda: None,
+        starved: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._stream = stream
         self._check_runs = check_runs
+        self._starved = starved
         self._sending = threading.Lock()
         # Of all that follows; notified of replies, and when another thread may receive.
         self._changed = threading.Condition()
@@ -105,11 +112,13 @@ class Channel:
     def collect(self, number: int, timeout: float, what: str, grace: float = 0.0) -> Reader:
         """The reply to request *number*; AgentError if it was refused.
 
-        It may be late by *grace* seconds, if the guest runs.
+        It may be late by *grace* seconds, if the guest runs; time in which it cannot does not count.
         """
         if not self.arrived(number, timeout) and grace:
             self._check_runs()
-            self.arrived(number, grace)
+            limit = FairLimit(grace, self._starved)
+            while not self.arrived(number, limit.left()) and not limit.over:
+                pass
         with self._changed:
             if number not in self._replies:
                 seconds = timeout + grace

@@ -25,7 +25,7 @@ from typing import NoReturn
 
 from zvmlab.agent.results import signal_name
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
-from zvmlab.base.limit import Limit
+from zvmlab.base.limit import FairLimit, Limit
 from zvmlab.base.orphans import MISSING, ending_with_us
 from zvmlab.base.plain import shortened
 from zvmlab.guest.run_dir import cannot_write
@@ -324,11 +324,14 @@ class Emulator:
         return "\n".join(line.strip() for line in lines if line.strip())
 
     def wait(self, timeout: float) -> int:
-        """Wait for its end; its exit code."""
-        try:
-            return self._process.wait(timeout)
-        except subprocess.TimeoutExpired as error:
-            raise Timeout(f"the emulator did not end within {timeout:g} s") from error
+        """Wait for its end; its exit code.  Time without a CPU does not count (FairLimit)."""
+        limit = FairLimit(timeout, self.starved_seconds)
+        while True:
+            try:
+                return self._process.wait(limit.left())
+            except subprocess.TimeoutExpired as error:
+                if limit.over:
+                    raise Timeout(f"the emulator did not end within {limit}") from error
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -745,6 +745,7 @@ class Guest:
             _WatchedStream(stream, self._stream_has_ended),
             info=None if known is None else known.info,
             check_runs=self.emulator.check_runs,
+            starved=self.emulator.starved_seconds,
         )
         self._log = KernelLog(0 if known is None else known.log)
         self._modules = None
