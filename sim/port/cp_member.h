@@ -27,7 +27,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM5"
+#define MEMBER_MAGIC "ZVMLMEM6"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -36,10 +36,21 @@
 /** Stored ranges and changed pages that wait for the machine; a power of 2. */
 #define MEMBER_RING 1024u
 
+/** In member_hello.can: what of struct cp_host an emulator need not have. */
+enum {
+	MEMBER_CAN_PAGE = 1,	/**< page_changed, external */
+	MEMBER_CAN_CPUS = 2,
+	MEMBER_CAN_MACHINE = 4,
+	MEMBER_CAN_DEVICES = 8,	/**< devices_changed, reader_ready */
+	MEMBER_CAN_SCLP = 16,
+	MEMBER_CAN_CONSOLE = 32
+};
+
 struct member_hello {
 	char magic[MEMBER_MAGIC_LEN];
 	uint64_t ram_size;	/**< bytes of guest storage, whole pages */
 	uint64_t tod;		/**< of the machine, which stands still until MEMBER_CLOCK */
+	uint64_t can;		/**< MEMBER_CAN_…; CP asks for nothing else */
 	char options[];		/**< key, NUL, value, NUL; as cp_port_set() takes them */
 };
 

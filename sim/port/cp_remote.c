@@ -214,6 +214,14 @@ static bool take_page(struct cp_remote *remote)
 	       watch(remote, remote->fd[MEMBER_NOTICE]);
 }
 
+static uint64_t abilities(const struct cp_host *host)
+{
+	return (host->page_changed && host->external ? MEMBER_CAN_PAGE : 0u) |
+	       (host->cpus ? MEMBER_CAN_CPUS : 0u) | (host->machine ? MEMBER_CAN_MACHINE : 0u) |
+	       (host->devices_changed && host->reader_ready ? MEMBER_CAN_DEVICES : 0u) |
+	       (host->sclp ? MEMBER_CAN_SCLP : 0u) | (host->console ? MEMBER_CAN_CONSOLE : 0u);
+}
+
 static void __attribute__((noreturn)) end(const struct cp_port *port, const char *why)
 {
 	port->words->end(why);
@@ -225,6 +233,7 @@ int cp_remote_join(struct cp_port *port, const struct cp_host *host, uint64_t *h
 {
 	struct member_hello hello = {
 		.magic = MEMBER_MAGIC, .ram_size = port->ram_size, .tod = host->tod(host->opaque),
+		.can = abilities(host),
 	};
 	struct cp_remote *remote = port->remote;
 	struct text *text = malloc(sizeof(*text));

@@ -219,6 +219,26 @@ static void host_machine(void *opaque, enum cp_machine_request what)
 	set_flags(member_of(opaque), (uint32_t)MEMBER_REQUEST << what);
 }
 
+/* What it can, as its hello says; the core knows what to do without. */
+static void add_abilities(const struct member *member, struct cp_host *host)
+{
+	if (member->can & MEMBER_CAN_PAGE) {
+		host->page_changed = host_page_changed;
+		host->external = host_external;
+	}
+	if (member->can & MEMBER_CAN_CPUS)
+		host->cpus = host_cpus;
+	if (member->can & MEMBER_CAN_MACHINE)
+		host->machine = host_machine;
+	if (member->can & MEMBER_CAN_DEVICES) {
+		host->devices_changed = host_devices_changed;
+		host->reader_ready = host_reader_ready;
+	}
+	if (member->can & MEMBER_CAN_CONSOLE)
+		host->console = host_console;
+	host->sclp = member->can & MEMBER_CAN_SCLP;
+}
+
 void member_host(struct member *member, struct cp_host *host)
 {
 	cp_port_host(&member->port, host);
@@ -229,12 +249,5 @@ void member_host(struct member *member, struct cp_host *host)
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
-	host->cpus = host_cpus;
-	host->devices_changed = host_devices_changed;
-	host->reader_ready = host_reader_ready;
-	host->sclp = true;
-	host->page_changed = host_page_changed;
-	host->external = host_external;
-	host->machine = host_machine;
-	host->console = host_console;
+	add_abilities(member, host);
 }

@@ -236,6 +236,7 @@ static int take_hello(struct member *member, const struct member_hello *hello, s
 	    set_options(&member->port, hello->options, (const char *)hello + len, err) != 0)
 		return -1;
 	member_set_clock(member, hello->tod, false);
+	member->can = hello->can;
 	return 0;
 }
 

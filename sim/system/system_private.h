@@ -35,6 +35,7 @@ struct member {
 	uint32_t prefix[CP_MAX_CPUS];
 	uint64_t tod, tod_ns;	/**< its clock, and when it was so, … */
 	bool runs;		/**< … if it runs */
+	uint64_t can;		/**< MEMBER_CAN_…, as its hello says */
 	char shown[SYS_SHOWN];	/**< by its console, which it has not taken yet */
 	size_t shown_len;
 	uint8_t *image;		/**< what there is so far of one that it is to go on from, or NULL */

@@ -5,6 +5,10 @@
 
 #include "system_check.h"
 
+/* As QEMU's. */
+#define CAN_ALL (MEMBER_CAN_PAGE | MEMBER_CAN_CPUS | MEMBER_CAN_MACHINE | MEMBER_CAN_DEVICES | \
+		 MEMBER_CAN_SCLP | MEMBER_CAN_CONSOLE)
+
 struct hello {
 	struct member_hello head;
 	char options[512];

@@ -557,3 +557,16 @@ TEST_EACH(no_welcome, others)
 	close(sock);
 	unlink(address.sun_path);
 }
+
+/* An emulator whose hello does not offer it cannot take CPUs away: CP says so, and asks it for none. */
+TEST(abilities)
+{
+	struct emulator alice;
+
+	emulator_init(&alice, "ALICE");
+	set(&alice, "directory", "CPU 00 BASE");
+	ck_assert_int_eq(emulator_start(&alice), -1);
+	ck_assert_str_eq(err, "the CPU statements of ALICE's directory entry need an emulator in which"
+			      " CPUs come and go; only QEMU is one");
+	emulator_end(&alice);
+}

@@ -418,7 +418,9 @@ static size_t describe(struct hello *hello, const char *user)
 	size_t len;
 	FILE *file = fmemopen(hello->options, sizeof(hello->options), "w");
 
-	hello->head = (struct member_hello){ .magic = MEMBER_MAGIC, .ram_size = RAM };
+	hello->head = (struct member_hello){
+		.magic = MEMBER_MAGIC, .ram_size = RAM, .can = CAN_ALL,
+	};
 	fprintf(file, "userid%c%s%cstorage%c0.4M%cclass%cABCDEG%ccontrol%c%s/%s.control%ctrace%c"
 		"%s/%s.jsonl%cdirectory%cIUCV ALLOW;IUCV ANY;IUCV *MSG;OPTION MAXCONN 20;"
 		"SPOOL 00C 2540 READER A;SPOOL 00D 2540 PUNCH A;MDISK 200 FB-512 V-DISK 64 MW%c",

@@ -31,7 +31,9 @@ static struct raw greeting(const char *user)
 {
 	struct raw raw = { .sock = connect_raw() };
 	const int storage = storage_new(RAM);
-	struct hello hello = { { .magic = MEMBER_MAGIC, .ram_size = RAM }, "userid" };
+	struct hello hello = {
+		{ .magic = MEMBER_MAGIC, .ram_size = RAM, .can = CAN_ALL }, "userid",
+	};
 	char *at = hello.options + sizeof("userid");
 
 	at = stpcpy(at, user) + 1;

@@ -28,7 +28,7 @@ static void stop(void)
 CASE("hostile", start, stop);
 
 static const struct hello good = {
-	{ .magic = MEMBER_MAGIC, .ram_size = RAM }, "userid\0BOB\0storage\0" "0.4M",
+	{ .magic = MEMBER_MAGIC, .ram_size = RAM, .can = CAN_ALL }, "userid\0BOB\0storage\0" "0.4M",
 };
 #define GOOD_LEN (sizeof(good.head) + sizeof("userid\0BOB\0storage\0" "0.4M"))
 
