@@ -274,7 +274,7 @@ bool checkpoint_command(const char *command)
 	char text[1024], err[1024], *words[4], *rest = text;
 	int count = 0, result;
 
-	if (!port || !port->own.cp || strncmp(command, COMMAND, strlen(COMMAND)) != 0 ||
+	if (!port_has_cp() || strncmp(command, COMMAND, strlen(COMMAND)) != 0 ||
 	    (command[strlen(COMMAND)] != ' ' && command[strlen(COMMAND)] != '\0'))
 		return false;
 	snprintf(text, sizeof(text), "%s", command);

@@ -120,6 +120,7 @@ bool hold_complete(void)
 void hold_end(void)
 {
 	start_clocks();
+	port->own.calls->running(&port->own, port->used);
 	__atomic_store_n(&hold.wanted, false, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < MAX_CPUS; i++)
 		if (sysblk.regs[i] && hold_has(sysblk.regs[i]))
@@ -160,12 +161,14 @@ static int begin(bool start, char *err, size_t errlen)
 		port_lock(NULL);
 		complete = hold_complete();
 	}
-	if (complete)
+	if (complete) {
 		stop_clocks();
-	else if (start)
+		port->own.calls->running(&port->own, false);
+	} else if (start) {
 		hold_stop();
-	else
+	} else {
 		hold_end();
+	}
 	port_unlock();
 	if (complete)
 		return 0;

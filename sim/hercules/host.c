@@ -66,6 +66,12 @@ static void host_storage_changed(void *opaque)
 	storage_apply();
 }
 
+static void host_machine(void *opaque, enum cp_machine_request what)
+{
+	(void)opaque;
+	service_request(what);
+}
+
 void host_init(struct cp_host *host)
 {
 	cp_port_host(&port->own, host);
@@ -76,4 +82,5 @@ void host_init(struct cp_host *host)
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
+	host->machine = host_machine;
 }

@@ -65,11 +65,11 @@ static void take(REGS *regs)
 /* The lock is held, the PSW allows external interruptions. */
 void interrupt_external(REGS *regs)
 {
-	if (port && port->own.cp && !(regs->ints_state & regs->ints_mask & AHEAD))
+	if (port_has_cp() && !(regs->ints_state & regs->ints_mask & AHEAD))
 		take(regs);
 	/* Does not come back if it had an interruption to present. */
 	hercules_external(regs);
-	if (port && port->own.cp)
+	if (port_has_cp())
 		take(regs);
 }
 
@@ -81,7 +81,7 @@ void interrupt_process(REGS *regs)
 {
 	struct port_cpu *cpu;
 
-	if (port && port->own.cp) {
+	if (port_has_cp()) {
 		hold_here(regs);
 		cpu = &port->cpu[regs->cpuad];
 		if (regs->cpustate != CPUSTATE_STARTED) {

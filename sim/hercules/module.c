@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "checkpoint.h"
 #include "got.h"
@@ -58,10 +59,22 @@ static void end_hercules(void)
 	exit(1);
 }
 
+/* From whichever thread has found out: nothing of the machine can go on. */
+static void __attribute__((noreturn)) end_of_system(const char *why)
+{
+	say(why);
+	_exit(2);
+}
+
 static const struct cp_port_words words = {
 	.cpus = "NUMCPU", .most_cpus = "MAXCPU", .no_more = "like NUMCPU", .storage = "MAINSIZE ",
-	.megabytes = "",
+	.megabytes = "", .end = end_of_system,
 };
+
+bool port_has_cp(void)
+{
+	return port && (port->own.cp || port->joined);
+}
 
 void module_configure(unsigned int devnum, int argc, char *argv[])
 {
@@ -95,11 +108,6 @@ static int check_machine(char *err, size_t errlen)
 			 " the disks of Hercules' configuration, and its own DIAGNOSE X'250'");
 		return -1;
 	}
-	if (port->own.system_path) {
-		snprintf(err, errlen, "members of a system run in QEMU only: other processes cannot see"
-			 " the storage of Hercules' guests");
-		return -1;
-	}
 	if (!insn_set_facilities()) {
 		snprintf(err, errlen, "this Hercules cannot hold the facilities of CP");
 		return -1;
@@ -112,7 +120,10 @@ static int create_cp(char *err, size_t errlen)
 	struct cp_host host;
 
 	host_init(&host);
-	return cp_port_create(&port->own, &host, err, errlen);
+	if (cp_port_create(&port->own, &host, err, errlen) != 0)
+		return -1;
+	port->joined = port->own.system_path;
+	return 0;
 }
 
 static int open_files(char *err, size_t errlen)
@@ -149,7 +160,7 @@ static int reset_system(int (*own)(int, int), int cpu, int clear)
 	char err[512];
 	int result;
 
-	if (!port || !port->own.cp)
+	if (!port_has_cp())
 		return own(cpu, clear);
 	/* Known only now.  A guest could else configure CPUs that the CP does not have. */
 	if (cp_port_check_most_cpus(&port->own, (unsigned int)sysblk.maxcpu, err, sizeof(err)) != 0) {
@@ -177,7 +188,7 @@ static int system_reset_390(int cpu, int clear)
 
 static int reset_cpu(int (*own)(REGS *), REGS *regs)
 {
-	if (port && port->own.cp && port->used && !regs->dummy && regs->host)
+	if (port_has_cp() && port->used && !regs->dummy && regs->host)
 		port->own.calls->reset_cpu(&port->own, regs->cpuad);
 	return own(regs);
 }
@@ -195,7 +206,7 @@ static int cpu_reset_390(REGS *regs)
 /* The first call of all is for the registers that stand for a CPU that is not there. */
 static int initial_reset_390(REGS *regs)
 {
-	if (port && !port->own.cp && regs->dummy)
+	if (port && !port_has_cp() && regs->dummy)
 		machine_complete();
 	return hercules_initial_reset_390(regs);
 }
@@ -204,8 +215,9 @@ int module_load_finish(REGS *regs)
 {
 	int result = hercules_load_finish_390(regs);
 
-	if (port && port->own.cp && result == 0) {
+	if (port_has_cp() && result == 0) {
 		port->used = true;
+		port->own.calls->running(&port->own, true);
 		port->own.calls->ipl(&port->own);
 	}
 	return result;

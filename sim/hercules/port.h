@@ -51,6 +51,7 @@ struct port {
 	struct cp_port own;	/**< its storage is always accessible: not the guest's view */
 	char *log_path, *socket_path;
 	bool refused;		/**< the options are wrong, and that has been said */
+	bool joined;		/**< CP is that of a system, which the machine is a member of */
 	bool used;		/**< something ran since the last reset of the CP */
 
 	struct port_cpu cpu[MAX_CPUS];
@@ -60,6 +61,9 @@ struct port {
 
 /** The machine's CP, or NULL: then the module leaves Hercules as it is. */
 extern struct port *port;
+
+/** Is there a CP, here or in a system's process? */
+bool port_has_cp(void);
 
 /*
  * Hercules' interrupt lock is the lock around the core: interruptions and resets
@@ -109,6 +113,8 @@ void service_set_timer(uint64_t now, uint64_t tod);
 void service_cpu_stops(void);
 /** No longer.  A descriptor that is closed needs none of this. */
 void service_unwatch(int fd);
+/** cp_host.machine; with the lock held. */
+void service_request(enum cp_machine_request what);
 /** Have console_serve() called, again and again until it has nothing left to do. */
 void service_console(void);
 /** Instead of a panel: execute commands from standard input until the end. */

@@ -39,10 +39,10 @@ int reload_load_hmc(char *path, int cpu, int clear)
 	free(load.path);
 	load.path = copy;
 	load.cpu = cpu;
-	if (port && port->own.cp)
+	if (port_has_cp())
 		storage_open();
 	result = hercules_load_hmc(path, cpu, clear);
-	if (port && port->own.cp)
+	if (port_has_cp())
 		storage_close();
 	return result;
 }

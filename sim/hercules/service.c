@@ -33,12 +33,14 @@
 static struct {
 	pthread_t thread;
 	bool running;
-	int epoll, timer, stops, quit, daemon, lines;
+	int epoll, timer, stops, quit, daemon, lines, requests;
+	uint32_t requested;	/* of the machine: bits, shifted left by enum cp_machine_request */
 	int console_ms;		/* console_serve() is due so soon; -1: when there is something new */
 	bool stopping;		/* a CPU was told to; the machine has not been seen to stop */
 	unsigned int checks;	/* of this, quick ones that are to come */
 } service = {
 	.epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1, .lines = -1,
+	.requests = -1,
 	.console_ms = -1,
 };
 
@@ -98,6 +100,48 @@ void service_console(void)
 {
 	if (service.running)
 		notify(service.lines);
+}
+
+void service_request(enum cp_machine_request what)
+{
+	__atomic_fetch_or(&service.requested, 1u << what, __ATOMIC_RELEASE);
+	if (service.running)
+		notify(service.requests);
+}
+
+/* As Hercules' panel does it: a CPU that is stopped sees the interruption as well. */
+static void restart(void)
+{
+	REGS *regs;
+
+	port_lock(NULL);
+	regs = sysblk.regs[0];
+	if (regs) {
+		ON_IC_RESTART(regs);
+		if (regs->cpustate == CPUSTATE_STOPPED)
+			regs->cpustate = CPUSTATE_STOPPING;
+		WAKEUP_CPU(regs);
+	}
+	port_unlock();
+}
+
+/* In this thread, because Hercules takes the lock for its service processor. */
+static void requests_ready(void)
+{
+	uint32_t requested;
+
+	drain(service.requests);
+	requested = __atomic_exchange_n(&service.requested, 0, __ATOMIC_ACQ_REL);
+	if (requested & 1u << CP_MACHINE_RESTART)
+		restart();
+	if (requested & 1u << CP_MACHINE_SHUTDOWN && can_signal_quiesce())
+		signal_quiesce(0, 0);
+	if (!(requested & 1u << CP_MACHINE_LOGOFF))
+		return;
+	if (service.daemon >= 0)
+		notify(service.daemon);
+	else
+		logmsg("zvmlab-cp: the guest has been logged off; its machine is to be ended here\n");
 }
 
 static void lines_ready(void)
@@ -186,24 +230,24 @@ static void *serve(void *arg)
 
 static int create_fds(void)
 {
-	int clients;
-
 	service.epoll = epoll_create1(EPOLL_CLOEXEC);
 	service.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	service.stops = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	service.quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	service.lines = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	service.requests = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (sysblk.daemon_mode)
 		service.daemon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (service.epoll < 0 || service.timer < 0 || service.stops < 0 || service.quit < 0 ||
-	    service.lines < 0)
+	    service.lines < 0 || service.requests < 0)
 		return -1;
 	if (service_watch(service.timer, timer_ready) != 0 ||
 	    service_watch(service.stops, stops_ready) != 0 ||
-	    service_watch(service.quit, NULL) != 0 || service_watch(service.lines, lines_ready) != 0)
+	    service_watch(service.quit, NULL) != 0 ||
+	    service_watch(service.lines, lines_ready) != 0 ||
+	    service_watch(service.requests, requests_ready) != 0)
 		return -1;
-	clients = port->own.calls->fd(&port->own);
-	return clients >= 0 ? service_watch(clients, control_ready) : 0;
+	return 0;
 }
 
 int service_prepare(char *err, size_t errlen)
@@ -216,8 +260,11 @@ int service_prepare(char *err, size_t errlen)
 
 int service_start(char *err, size_t errlen)
 {
-	int error = pthread_create(&service.thread, NULL, serve, NULL);
+	const int clients = port->own.calls->fd(&port->own);
+	int error = clients >= 0 && service_watch(clients, control_ready) != 0 ? errno : 0;
 
+	if (error == 0)
+		error = pthread_create(&service.thread, NULL, serve, NULL);
 	service.running = error == 0;
 	if (error == 0)
 		return 0;

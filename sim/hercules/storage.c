@@ -7,9 +7,11 @@
  * or not store into, is protected by the host, and the signal becomes the program
  * interruption.  The core uses a second mapping of the same memory.
  */
-#define _GNU_SOURCE /* memfd_create, REG_ERR */
+#define _GNU_SOURCE /* memfd_create, F_ADD_SEALS, REG_ERR */
 #include "port.h"
 
+#include <assert.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +51,16 @@ static void set_rights(uint64_t first, uint64_t end, int rights)
 	abort();
 }
 
-static enum cp_access access_at(uint64_t addr)
+/* Return: the end of the pages that are like the one at @at; CP is asked once for all of them. */
+static uint64_t note_access(uint64_t at, enum cp_access *access)
 {
-	return port->own.calls->page(&port->own, addr).access;
+	const struct cp_port_page page = port->own.calls->page(&port->own, at);
+
+	assert(page.end > at);
+	*access = page.access;
+	for (; at < page.end && at < port->own.ram_size; at += CP_PAGE_SIZE)
+		__atomic_store_n(&port->access[at / CP_PAGE_SIZE], page.access, __ATOMIC_RELEASE);
+	return at;
 }
 
 void storage_apply(void)
@@ -61,11 +70,11 @@ void storage_apply(void)
 
 	if (opened > 0)
 		return;
-	for (uint64_t at = 0; at < port->own.ram_size; at += CP_PAGE_SIZE) {
-		enum cp_access access = access_at(at);
+	for (uint64_t at = 0, end; at < port->own.ram_size; at = end) {
+		enum cp_access access;
 
-		/* Before the rights: whoever meets the new ones looks here. */
-		__atomic_store_n(&port->access[at / CP_PAGE_SIZE], access, __ATOMIC_RELEASE);
+		/* Before the rights: whoever meets the new ones looks there. */
+		end = note_access(at, &access);
 		rights = protection(access);
 		if (rights == last)
 			continue;
@@ -223,11 +232,13 @@ int storage_create(char *err, size_t errlen)
 	size_t size = sysblk.mainsize;
 	bool done;
 
-	port->own.ram_fd = memfd_create("zvmlab-storage", MFD_CLOEXEC);
+	port->own.ram_fd = memfd_create("zvmlab-storage", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	port->own.ram_size = size;
 	port->access = malloc(size / CP_PAGE_SIZE);
 	/* Nothing has been stored yet: the file's zeros take the place of Hercules' own. */
 	done = port->access && port->own.ram_fd >= 0 && ftruncate(port->own.ram_fd, (off_t)size) == 0 &&
+	       /* Or no system takes it. */
+	       fcntl(port->own.ram_fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0 &&
 	       mmap(sysblk.mainstor, size, rw, MAP_SHARED | MAP_FIXED, port->own.ram_fd, 0) !=
 		       MAP_FAILED;
 	if (done)

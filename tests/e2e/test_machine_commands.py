@@ -18,8 +18,6 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 @pytest.fixture
 def machine(guest: Guest) -> Guest:
     """A guest whose emulator does what CP asks of the machine."""
-    if guest.config.backend == "hercules":
-        pytest.skip("the port for Hercules does not restart, signal or end the machine")
     return guest
 
 

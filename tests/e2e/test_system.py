@@ -55,6 +55,7 @@ def send_and_compare(sender: Socket, receiver: Socket, size: int, count: int) ->
         assert hashlib.sha256(receiver.recv_all(size)).digest() == hashlib.sha256(message).digest()
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S1")
 @pytest.mark.parametrize("size", [100, 16_000])
 def test_messages_both_ways(alice: Worker, bob: Worker, size: int) -> None:
@@ -67,6 +68,7 @@ def test_messages_both_ways(alice: Worker, bob: Worker, size: int) -> None:
     assert accepted.recv(1) == b""
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S1")
 def test_who_is_not_there(system: System, alice: Worker) -> None:
     """errno of connect: nobody of that name; nobody who listens; a guest that has ended."""
@@ -79,6 +81,7 @@ def test_who_is_not_there(system: System, alice: Worker) -> None:
         assert client.try_connect("BOB", "SERVER").errno == errno.ENETUNREACH
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S2")
 def test_killed(system: System, alice: Worker, bob: Worker) -> None:
     """SIGKILL of one emulator: recv of the other guest's program ends; a new guest takes its place."""
@@ -99,6 +102,7 @@ def test_killed(system: System, alice: Worker, bob: Worker) -> None:
     send_and_compare(calling, accepted, 100, 10)
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S3")
 def test_system_ends(system: System) -> None:
     """The end of the process is that of all guests; each says so."""
@@ -126,6 +130,7 @@ def has_netiucv(zvmlab_kernel: str) -> None:
     need_module(zvmlab_kernel)
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S5")
 @pytest.mark.zvmlab_system(
     ALICE={"modules": ("netiucv",), "busybox": True}, BOB={"modules": ("netiucv",), "busybox": True}
@@ -156,6 +161,7 @@ def names(guest: Guest) -> set[str]:
     return set(re.findall(r"(\w+) +-", guest.cp("QUERY NAMES").response))
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S6")
 @pytest.mark.zvmlab_system(ALICE={"cp": {"class": "BEG"}}, BOB={}, CAROL={})
 def test_neighbours(system: System) -> None:
@@ -187,6 +193,7 @@ def hypfs_users(guest: Guest) -> set[str]:
         guest.agent.umount(at).check()
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S8")
 @pytest.mark.zvmlab_system(
     ALICE={"modules": ("smsgiucv_app",)}, BOB={"modules": ("smsgiucv_app",)}, CAROL={}

@@ -101,6 +101,7 @@ def check_others(system: System, userid: str, talks: Mapping[tuple[str, str], Ta
             wait_until(lambda: userid not in names(guest), f"the log-off of {userid}")
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S2")
 @pytest.mark.zvmlab_system(ALICE={}, BOB={}, CAROL={})
 def test_each_in_turn(system: System) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guests of one system that are not alike: kernels, numbers of CPUs, storage."""
+"""Guests of one system that are not alike: kernels, emulators, numbers of CPUs, storage."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
 import pytest
+from test_dcssblk import BEFORE, PAGE, Block
 from test_hypfs import cpus_of, hypfs, number, storage_of
 from test_system import LIMIT, connected, send_and_compare
 
@@ -14,6 +15,7 @@ from zvmlab.guest.system import System
 
 pytestmark = pytest.mark.first_kernel
 SIZE, COUNT = 16_000, 100
+BLOCKS: dict[str, object] = {"modules": ("dcssblk",)}
 MIXED = pytest.mark.zvmlab_system(
     ALICE={"kernel": "bookworm", "cp": {"class": "BEG"}},
     BOB={"kernel": "trixie", "cpus": 4},
@@ -44,6 +46,49 @@ def test_messages_between_kernels(system: System) -> None:
             threads.submit(send_and_compare, *ends, SIZE, COUNT) for ends in (there, back)
         ]:
             done.result(LIMIT)
+
+
+@pytest.mark.requirement("S1", "S2", "S21")
+@pytest.mark.zvmlab_system(
+    ALICE={}, BOB={"backend": "hercules"}, CAROL={"backend": "hercules", "cpus": 2}
+)
+def test_messages_between_emulators(system: System) -> None:
+    """From each to each, both ways; one in Hercules is killed, and another takes its place."""
+    for one, other in permutations(system.guests, 2):
+        client = system.guests[one].agent.worker(f"to-{other}")
+        server = system.guests[other].agent.worker(f"from-{one}")
+        calling, accepted = connected(client, server, other)
+        for size in (1, 16_000):
+            send_and_compare(calling, accepted, size, 3)
+            send_and_compare(accepted, calling, size, 3)
+        calling.close()
+        accepted.close()
+    alice, bob = system.guests["ALICE"], system.guests["BOB"]
+    calling, _ = connected(alice.agent.worker("to-BOB"), bob.agent.worker("from-ALICE"), "BOB")
+    bob.kill()
+    assert calling.try_recv(1).ret <= 0
+    calling.close()
+    bob.stop()
+    again = system.guest("BOB", bob.config)
+    again.boot()
+    calling, accepted = connected(alice.agent.worker("to-BOB"), again.agent.worker("own"), "BOB")
+    send_and_compare(calling, accepted, SIZE, 3)
+
+
+@pytest.mark.requirement("S9", "S21")
+@pytest.mark.zvmlab_system(
+    ALICE=BLOCKS, BOB=BLOCKS | {"backend": "hercules"}, segments=["SHARED 9000-90FF SW"]
+)
+def test_stores_between_emulators(system: System) -> None:
+    """What a guest stores into a segment is there in the other, whose emulator is another."""
+    blocks = []
+    for guest in system.guests.values():
+        guest.agent.modprobe("dcssblk").check()
+        blocks.append(Block(guest, "SHARED"))
+        blocks[-1].load(exclusive=False)
+    for number, (one, other) in enumerate(permutations(blocks, 2)):
+        one.write(number * PAGE, BEFORE)
+        assert other.read(number * PAGE, len(BEFORE)) == BEFORE
 
 
 @pytest.mark.requirement("S6")

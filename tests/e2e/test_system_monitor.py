@@ -32,6 +32,7 @@ def read_next(capture: Capture, *readers: DataSets) -> list[Record]:
     return records(wanted)
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S13")
 @pytest.mark.zvmlab_system(ALICE={}, BOB={}, CAROL={}, DAVE={"later": True})
 def test_three_readers_of_one_segment(system: System, zvmlab_dir: Path) -> None:
@@ -79,6 +80,7 @@ def sampled(userid: str, header: Header, data: bytes) -> Application:
     return Application(2, userid, header.product, 0, data)
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S14")
 @pytest.mark.zvmlab_system(
     ALICE={"modules": ("monwriter",)},

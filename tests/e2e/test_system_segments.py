@@ -31,6 +31,7 @@ def segment(guest: Guest, name: str) -> list[dict[str, object]]:
     return [one for one in found if one["name"] == name]
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S9", "B6")
 @pytest.mark.zvmlab_system(
     ALICE=DISKS, BOB=DISKS, CAROL=DISKS, DAVE=DISKS, segments=["DISK 9000-91FF SR"]
@@ -76,6 +77,7 @@ def test_file_system_of_three(system: System) -> None:
         assert len(segment(writer, "DISK")) == (1 if count == len(readers) else 2)
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S9")
 @pytest.mark.zvmlab_system(
     ALICE=BLOCKS,
@@ -104,6 +106,7 @@ def test_stores(system: System) -> None:
         other.purge()
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S9")
 @pytest.mark.zvmlab_system(ALICE=BLOCKS, BOB=BLOCKS, segments=["SHARED 9000-90FF SW"])
 def test_pending_purge(system: System) -> None:

@@ -40,6 +40,7 @@ def await_log_off(watching: Guest, userid: str) -> str:
             return text[9:]
 
 
+@pytest.mark.representative
 @pytest.mark.requirement("S10")
 @pytest.mark.zvmlab_system(ALICE=ANY_CLASS, BOB=LATER)
 def test_logged_on_forced_and_logged_on_again(

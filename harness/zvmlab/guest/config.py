@@ -206,9 +206,9 @@ class GuestConfig(_Fields):
             raise UsageError(f"unknown backend: {self.backend!r} ({' or '.join(BACKENDS)})")
         if self.counts and self.backend != QEMU:
             raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
-        if self.system is not None and (self.backend != QEMU or self.count_instructions):
+        if self.system is not None and self.count_instructions:
             raise UsageError(
-                f"a member of a system runs in {QEMU}, and counts its instructions if its system is"
+                "a member of a system counts its instructions if, and only if, its system is"
                 " deterministic"
             )
         if self.deterministic and self.interactive:

@@ -112,6 +112,7 @@ def options(config: GuestConfig, channels: Channels) -> str:
         "log": channels.console_log,
         "trace": channels.trace,
         "socket": channels.console_socket,
+        "system": config.system,
     }
     words |= {key: str(path.absolute()) for key, path in paths.items() if path is not None}
     if channels.trace is not None:

@@ -26,7 +26,7 @@ from zvmlab.builder import hostbuild
 from zvmlab.guest import checkpoint
 from zvmlab.guest.backends import at_once, save_together
 from zvmlab.guest.checkpoint import MACHINE
-from zvmlab.guest.config import DEFAULT_SEGMENTS, Artifacts, GuestConfig
+from zvmlab.guest.config import DEFAULT_SEGMENTS, QEMU, Artifacts, GuestConfig
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.lockstep import Turns
@@ -247,7 +247,7 @@ class System:
     @property
     def can_be_saved(self) -> bool:
         """Could another system go on from where this one has booted?"""
-        if self._turns is not None:
+        if not self.can_be_marked:
             return False
         # What virtual disks hold is saved with all of CP.
         configs = [guest.config._replace(system=None) for guest in self.guests.values()]
@@ -273,6 +273,12 @@ class System:
         self.marks += 1
         self._marked = found, dict(self.guests)
 
+    @property
+    def can_be_marked(self) -> bool:
+        """mark() is possible once all are up: their emulator is QEMU, and they take no turns."""
+        all_go_back = all(guest.config.backend == QEMU for guest in self.guests.values())
+        return self._turns is None and all_go_back
+
     def save(self, into: Path) -> None:
         """Save all that are up, for a system with the same guests to go on from there by restore()."""
         self._save(into, dict(self.guests))
@@ -288,8 +294,10 @@ class System:
     def mark(self) -> None:
         """From now on put_back() comes here: all guests are READY, and are connected as they are now."""
         guests = dict(self.guests)
-        if self._turns is not None:
-            raise UsageError("a deterministic system cannot be marked")
+        if not self.can_be_marked:
+            raise UsageError(
+                f"a system can be marked only if all its guests run in {QEMU}, and take no turns"
+            )
         if not all(guest.is_quiet for guest in guests.values()):
             raise UsageError("a system can be marked only when all its guests are up")
         self.marks += 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,10 @@ from zvmlab.builder.kernels import check_name
 from zvmlab.guest.config import (
     BASE_USERID,
     DEFAULT_SEGMENTS,
+    HERCULES,
     MIB,
     PAGE,
+    QEMU,
     TRACE_DATA,
     GuestConfig,
     normal_storage,
@@ -53,11 +55,12 @@ _RESERVED = {
     "ZVMLAB": "the harness",
     BASE_USERID: "guests that are saved for others",
 }
+_QEMU_STATEMENTS = {"SPOOL", "MDISK", "LINK"}
+"""Of the directory: devices that CP has there only."""
 _HEADER = re.compile(r"\[\s*users\s*\.\s*(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*\]")
 _TABLE = re.compile(r"\[([^\[\]]+)\]")
 _KEY = re.compile(r"(?:\"([^\"]*)\"|'([^']*)'|([\w-]+))\s*=")
 _NOT_YET = {
-    "backend": "a member of a system runs in qemu",
     "deterministic": "guests of zvmlab up run whether somebody waits for them or not",
     "schedule": "only the CPUs of a guest alone take turns by a seed",
     "segments": "segments belong to the system, in its table [segments]",
@@ -96,6 +99,7 @@ _WORDS: dict[_Read, str] = {
 _SYSTEM_KEYS: dict[str, _Read] = {"name": _text, "level": _text, "machine": _text}
 _USER_KEYS: dict[str, _Read] = {
     "kernel": _text,
+    "backend": _text,
     "cpus": _number,
     "storage": _text,
     "class": _text,
@@ -348,7 +352,7 @@ class _Reader:
                 cp[key] = str(values[key])
         if "directory" in values:
             cp["directory"] = ";".join(values["directory"])
-        fields = {key: values[key] for key in ("cpus", "driver") if key in values}
+        fields = {key: values[key] for key in ("backend", "cpus", "driver") if key in values}
         if "storage" in values:
             fields["storage"] = normal_storage(values["storage"])
         try:
@@ -385,6 +389,14 @@ class _Reader:
                 )
             if not self._beside(local).is_file():
                 raise UsageError(f"{self._at(table, 'files')}: no such file: {local}")
+        statements = (words.split()[:1] for words in values.get("directory", ()))
+        found = {word.upper() for words in statements for word in words}
+        for word in sorted(found & _QEMU_STATEMENTS if values.get("backend") == HERCULES else ()):
+            raise UsageError(
+                f"{self._at(table, 'directory')}: {word} statements are for members in {QEMU}:"
+                f" card devices, printers and disks of {HERCULES} are its own; leave out {word}, or"
+                " backend"
+            )
         if values.get("trace-data", "short") not in TRACE_DATA:
             raise UsageError(
                 f"{self._at(table, 'trace-data')}: trace-data is {_shown(values['trace-data'])}"
@@ -397,9 +409,15 @@ class _Reader:
             files |= any_tool(name, Progress(brief=True))
         return files
 
-    def _device(self, words: str) -> str:
-        kind, given, image = words.partition(",file=")
-        return f"{kind},file={self._beside(image)}" if given else kind
+    def _devices(self, values: Mapping[str, Any]) -> Iterator[str]:
+        """In the words of the user's emulator; files are relative to the folder."""
+        for words in values.get("devices", ()):
+            kind, given, image = words.partition(",file=")
+            if values.get("backend") == HERCULES:
+                beside = ((word, self._beside(word)) for word in words.split())
+                yield " ".join(str(path) if path.is_file() else word for word, path in beside)
+            else:
+                yield f"{kind},file={self._beside(image)}" if given else kind
 
     def _near(self, word: str) -> str:
         """A word that can be a path, which is relative to the file's folder."""

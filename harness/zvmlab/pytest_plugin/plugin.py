@@ -38,7 +38,7 @@ from zvmlab.cp.trace_tests import begin_test
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.names import DRIVER
 from zvmlab.guest.backends import backend_of
-from zvmlab.guest.config import GuestConfig, Artifacts
+from zvmlab.guest.config import QEMU, GuestConfig, Artifacts
 from zvmlab.guest.bystanders import Bystanders
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.kernel_lines import Counts, check_counts
@@ -516,7 +516,10 @@ def guest(request: pytest.FixtureRequest, made_guest: Guest) -> Guest:
 
 def _system_of(item: pytest.Item, kernel: str) -> systems.Described:
     plain = GuestConfig(
-        kernel=kernel, driver=_driver_of(item), cold=bool(item.config.getoption("--cold"))
+        kernel=kernel,
+        driver=_driver_of(item),
+        cold=bool(item.config.getoption("--cold")),
+        backend=backend_choice.of_test(item),
     )
     return systems.described(item, plain)
 
@@ -556,8 +559,12 @@ def system(
 
     In QEMU, as they were after their boot: the system goes on from where one like it was saved.  They
     have logged on in the order of the mark.  The next test with the same mark has the same system, put
-    back, if this one passes and nobody has logged on or off.
+    back, if this one passes and nobody has logged on or off.  In another emulator they are new for
+    each test, of which only those marked representative have a system there.
     """
+    elsewhere = backend_choice.of_test(request.node) != QEMU
+    if elsewhere and request.node.get_closest_marker(backend_choice.REPRESENTATIVE) is None:
+        pytest.skip(f"other tests show systems in another emulator than {QEMU}")
     found = _system_of(request.node, zvmlab_kernel)
     follows = _follows(request.node, found)
     made = warm_systems.get(found)
@@ -596,7 +603,7 @@ def _new_system(
             if userid not in found.later:
                 watch(request, made.guest(userid, config))
         made.boot_saved()
-        if logs is None and not made.marks:
+        if logs is None and not made.marks and made.can_be_marked:
             made.mark()
     except BaseException:
         made.stop()

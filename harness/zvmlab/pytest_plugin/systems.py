@@ -27,7 +27,7 @@ from zvmlab.guest.system_file import check_userid
 MARK = "zvmlab_system"
 FIXTURE = "system"
 USUAL: Mapping[str, Mapping[str, Any]] = {"ALICE": {}, "BOB": {}}
-_OF_SYSTEM = ("segments", "system", "backend")
+_OF_SYSTEM = ("segments", "system")
 
 
 class Warm:
