@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from netiucv_lab import need_module
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.grammar import Target, find, names
 from zvmlab.fuzz.runner import Runner
@@ -122,5 +123,7 @@ def test_a_schedule_is_that_of_its_case(zvmlab_kernel: str, tmp_path: Path) -> N
 def test_a_target_is_usable_before_any_case(name: str, zvmlab_kernel: str, tmp_path: Path) -> None:
     """What must work after every case works after one that does nothing."""
     target = find(name)
+    if name == "netiucv":
+        need_module(zvmlab_kernel)
     with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
         assert runner.run(case(target, cpus=target.cpus)).findings == []

@@ -245,6 +245,8 @@ def test_grammars_make_cases_that_are_some(name: str) -> None:
         ('["s1", "s2"]', '["$name"]', "lead in a circle"),
         ('cover = ["toy"]', "cover = [7]", "'cover' has something that is no text"),
         ('text = "a toy"', 'text = "a toy"\ncpus = 65', "a guest has 1 to 64 CPUs, not 65"),
+        ('text = "a toy"', 'text = "a toy"\nasks = [1]', "'asks' has something that is no step"),
+        ('text = "a toy"', 'text = "a toy"\nasks = [{ do = "jump" }]', "asks, step 1"),
         ('text = "a toy"', 'text = "a toy"\nspeed = 1', "unknown 'speed'"),
         ('thread = "b"', 'thread = "z"', 'phrase 2, step 1: there is no thread "z"'),
         ("[[phrase]]", "[[phrase", "is not TOML"),
@@ -273,6 +275,19 @@ def test_values_of_once_are_the_same_in_a_phrase(tmp_path: Path) -> None:
                 assert second["args"][0] == first["as"]
                 pairs.add(first["as"])
     assert pairs == {"s1", "s2"}
+
+
+def test_a_case_ends_with_what_is_asked_of_each_result(tmp_path: Path) -> None:
+    """By the thread that has made it; what a changed case was asked before is not asked twice."""
+    asks = 'asks = [{ do = "call", call = "fsync", args = ["$each"] }]\n\n[values]'
+    target = load_target(write_target(tmp_path, TOY.replace("[values]", asks, 1)))
+    corpus = [make(target, [], str(number)) for number in range(20)]
+    for case in corpus + [make(target, corpus, f"2 {number}") for number in range(60)]:
+        plain = [step for step in case.steps if step.get("call") != "fsync"]
+        threads = {step["as"]: step.get("thread", "a") for step in plain if "as" in step}
+        asked = case.steps[len(plain) :]
+        assert {step["args"][0]: step["thread"] for step in asked} == threads
+        assert len(asked) == len(threads)
 
 
 def test_the_seed_decides() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from zvmlab.agent.calls import Both, Iovec, Message, Out
 from zvmlab.base.errors import UsageError
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.grammar import find, following, more, names
-from zvmlab.fuzz.judges import judge_calls, judge_end, judge_sockets
+from zvmlab.fuzz.judges import judge_calls, judge_end, judge_rejected, judge_sockets
 from zvmlab.fuzz.mutate import make
 from zvmlab.scenarios.player import Played
 from zvmlab.scenarios.steps import argument, check_steps, names_used
@@ -104,6 +105,18 @@ def test_a_socket_that_is_connected_may_send_until_its_shutdown() -> None:
     assert judge_sockets(failed) == []
 
 
+def test_a_connection_that_is_not_waited_for_is_in_progress() -> None:
+    """EAGAIN is for one that has waited as long as it may."""
+    connect = call("connect", "s1", {"address": ["A", "B"]}, 32)
+    for kind, error, wanted in (
+        (0x801, errno.EAGAIN, ["contract in connect: EAGAIN"]),
+        (0x801, errno.EINPROGRESS, []),
+        (1, errno.EAGAIN, []),
+    ):
+        made = call("socket", 32, kind, 0, **{"as": "s1"})
+        assert keys(judge_sockets(played((made, 3, 0), (connect, -1, error)))) == wanted
+
+
 def test_an_accepted_socket_is_of_its_listeners_kind() -> None:
     """By SO_PROTOCOL; a number that nobody knows, and a length that is too short, say nothing."""
     accept = call("accept4", "s1", 0, 0, 0, **{"as": "s2"})
@@ -160,32 +173,69 @@ def test_sockets_of_several_threads_or_names_are_left_alone() -> None:
 # Streams.
 
 
+CONNECT = call("connect", "s1", {"address": ["TESTER", "B"]}, 32)
+
+
+def of_peer(function: str, size: int = 0) -> Played:
+    """A call of TESTER's that CP has carried out."""
+    data = {"data": {"data": [1, size]}} if function == "send" else {}
+    arguments = {"peer": "TESTER", "function": function, "path": 0, **data}
+    step = {"do": "request", "execute": "peer-call", "arguments": arguments}
+    return Played(0, step, answer={"cc": 0, "pgm": 0})
+
+
+def got(size: int, flags: int = 0) -> Played:
+    """So much was received."""
+    step = call("recvfrom", "s1", {"out": 100}, 100, flags, 0, 0)
+    return Played(0, step, size, 0, bytes(size))
+
+
+def streamed(judge: Callable[[Case, list[Played]], list[Any]], *steps: Played) -> list[str]:
+    """What a judge finds of these steps with one socket."""
+    made = [Played(0, SOCKET, 3), *steps]
+    for number, one in enumerate(made):
+        one.number = number
+    return keys(judge(Case("af_iucv", tuple(one.step for one in made)), made))
+
+
 def test_a_stream_that_ends_has_brought_all() -> None:
     """What was sent later does not count, nor what was peeked at."""
+    cases: list[tuple[list[int | Played], list[str]]] = [
+        ([10, got(10), got(0)], []),
+        ([10, got(4), got(0)], ["data in end after nothing"]),
+        ([10, 0, got(0)], ["data in end after an empty message"]),
+        ([10, got(10), got(0), 5], []),
+        ([10, got(10, 2), got(0)], ["data in end after nothing"]),
+        ([10, Played(0, call("shutdown", "s1", 0), 0), got(0)], []),
+    ]
+    for steps, wanted in cases:
+        made = [of_peer("send", one) if isinstance(one, int) else one for one in steps]
+        assert streamed(judge_end, *made) == wanted
 
-    def sent(size: int) -> Played:
-        arguments = {"peer": "TESTER", "function": "send", "path": 0, "data": {"data": [1, size]}}
-        step = {"do": "request", "execute": "peer-call", "arguments": arguments}
-        return Played(0, step, answer={"cc": 0, "pgm": 0})
 
-    def got(size: int, flags: int = 0) -> Played:
-        step = call("recvfrom", "s1", {"out": 100}, 100, flags, 0, 0)
-        return Played(0, step, size, 0, bytes(size))
+def test_what_was_sent_is_there_when_there_is_nothing_more() -> None:
+    """Of a socket that has connected itself: one that listens has the data of nobody."""
+    connect, late = Played(0, CONNECT, 0), Played(0, got(0).step, -1, errno.EAGAIN)
+    wanted = ["data in nothing arrives"]
+    assert streamed(judge_end, connect, of_peer("send", 10), late) == wanted
+    assert streamed(judge_end, connect, of_peer("send", 10), got(4), late) == wanted
+    assert streamed(judge_end, connect, of_peer("send", 10), got(10), late) == []
+    assert streamed(judge_end, connect, late, of_peer("send", 10)) == []
+    assert streamed(judge_end, of_peer("send", 10), late) == []
 
-    def found(*steps: Played) -> list[str]:
-        made = [Played(0, SOCKET, 3), *steps]
-        for number, one in enumerate(made):
-            one.number = number
-        case = Case("af_iucv", tuple(one.step for one in made))
-        return keys(judge_end(case, made))
 
-    assert found(sent(10), got(10), got(0)) == []
-    assert found(sent(10), got(4), got(0)) == ["data in end after nothing"]
-    assert found(sent(10), sent(0), got(0)) == ["data in end after an empty message"]
-    assert found(sent(10), got(10), got(0), sent(5)) == []
-    assert found(sent(10), got(10, 2), got(0)) == ["data in end after nothing"]
-    shut = Played(0, call("shutdown", "s1", 0), 0)
-    assert found(sent(10), shut, got(0)) == []
+def test_a_sender_learns_that_its_message_was_thrown_away() -> None:
+    """By SO_ERROR or by any later call; a sever takes messages away, too."""
+    option = call("getsockopt", "s1", 1, 4, {"both": "00000000"}, {"both": "00000004"})
+    connect, reject = Played(0, CONNECT, 0), of_peer("reject")
+    silent, says = (Played(0, option, 0, 0, data) for data in (bytes(8), b"\0\0\0\x20"))
+    send = Played(0, call("sendto", "s1", {"hex": "00"}, 1, 0x40, 0, 0), -1, errno.EPIPE)
+    assert streamed(judge_rejected, connect, reject, silent) == ["data in rejected"]
+    assert streamed(judge_rejected, connect, reject, says) == []
+    assert streamed(judge_rejected, connect, reject, send, silent) == []
+    assert streamed(judge_rejected, connect, reject) == []
+    assert streamed(judge_rejected, connect, silent, reject) == []
+    assert streamed(judge_rejected, connect, reject, of_peer("sever"), silent) == []
 
 
 # Steps.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from zvmlab.base.plain import shortened
 from zvmlab.base.toml_file import parse
 from zvmlab.base.tree import TREE
 from zvmlab.guest.names import MAX_CPUS, QEMU
-from zvmlab.scenarios.steps import check_steps, names_used
+from zvmlab.scenarios.steps import check_steps, names_used, thread_of
 
 FOLDER = Path("tests/fuzz/kernel")
 KNOWN = "known"
@@ -40,6 +40,7 @@ _KEYS = {
     "cpus": int,
     "mark": list,
     "usable": list,
+    "asks": list,
     "values": dict,
     "phrase": list,
 }
@@ -48,6 +49,7 @@ _PHRASE = {"weight", "once", "steps"}
 _DEPTH = 20
 _KNOWN_NAME = 0.9
 """So often a name that nobody gives becomes one that an earlier step gives."""
+EACH = "$each"
 _LOOKS = 50
 _PHRASES = (1, 8)
 """So many phrases a new case has."""
@@ -81,6 +83,8 @@ class Target:
     """What works after a case; each step says what it expects."""
     named: tuple[str, ...] = ()
     """Partners, segments and products that the steps are about (zvmlab.guest.bystanders)."""
+    asks: Steps = field(default_factory=list)
+    """What each case ends with, for each result that its calls name: EACH stands for the name."""
     stay: tuple[str, ...] = ()
     """Partners whose paths may still be there when all files are closed."""
     gives_back: bool = False
@@ -135,6 +139,8 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
     for key in ("cover", "modules", "segments", "named", "stay"):
         if not all(isinstance(word, str) for word in found.get(key, [])):
             raise UsageError(f"{file}: '{key}' has something that is no text")
+    if not all(isinstance(step, dict) for step in found.get("asks", [])):
+        raise UsageError(f"{file}: 'asks' has something that is no step")
     target = Target(
         name=file.stem,
         text=found["text"],
@@ -143,6 +149,7 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
         values=found.get("values", {}),
         mark=check_steps(f"{file}, mark", found.get("mark", []), cpus),
         usable=check_steps(f"{file}, usable", found.get("usable", []), cpus),
+        asks=found.get("asks", []),
         named=tuple(found.get("named", ())),
         stay=tuple(found.get("stay", ())),
         gives_back=found.get("gives_back", False),
@@ -153,6 +160,7 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
     )
     if not target.phrases or not sum(phrase.weight for phrase in target.phrases):
         raise UsageError(f"{file} has no phrase that could be drawn")
+    check_steps(f"{file}, asks", asked(target, [{"do": "call", "as": "a1"}]), cpus)
     rng = random.Random(0)
     for number, phrase in enumerate(target.phrases, 1):
         check_steps(f"{file}, phrase {number}", draw(target, phrase, rng), cpus)
@@ -248,6 +256,27 @@ def more(target: Target, before: Steps, rng: random.Random) -> Steps:
         if rng.random() < _KNOWN_NAME:
             steps = _given(target, kind, rng) + steps
     return following(before, steps, rng)
+
+
+def asked(target: Target, steps: Sequence[Mapping[str, Any]]) -> Steps:
+    """What is asked at the end of such steps, by the threads that have made what is asked about."""
+    threads = {str(step["as"]): thread_of(step) for step in steps if "as" in step}
+    return [
+        {**_renamed(step, {EACH: name}), "thread": thread}
+        for name, thread in threads.items()
+        for step in target.asks
+    ]
+
+
+def without_asked(target: Target, steps: Steps) -> Steps:
+    """The steps without what was asked at their end."""
+    names: set[object] = set()
+    for end, step in enumerate(steps):
+        left = len(steps) - end
+        if left == len(target.asks) * len(names) and steps[end:] == asked(target, steps[:end]):
+            return steps[:end]
+        names |= {step["as"]} if "as" in step else set()
+    return steps
 
 
 def _needs(steps: Steps) -> set[str]:

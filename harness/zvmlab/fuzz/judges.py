@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import struct
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +20,10 @@ from zvmlab.scenarios.steps import bytes_of, faults_of, names_in, text_of, threa
 
 # include/linux/errno.h: "should never be seen by user programs".
 _KERNELS_OWN = range(512, 4096)
-_SOL_SOCKET, _SO_TYPE, _SO_ACCEPTCONN, _SO_PROTOCOL, _SO_DOMAIN = 1, 3, 30, 38, 39
+_SOL_SOCKET, _SO_TYPE, _SO_ERROR, _SO_ACCEPTCONN, _SO_PROTOCOL, _SO_DOMAIN = 1, 3, 4, 30, 38, 39
 _SOL_IUCV, _SO_MSGSIZE = 277, 0x800
 _POLLIN = 1
-_TYPE_MASK = 0xF
+_TYPE_MASK, _NONBLOCK = 0xF, 0x800
 _PEEK, _TRUNC = 2, 0x20
 _WRITE_SIDE = (1, 2)
 _SEND = {"sendto": 2, "write": 2}
@@ -79,6 +79,8 @@ class _Socket:
     domain: int
     type: int
     protocol: int
+    waits: bool = True
+    """Do its calls wait?"""
     listens: bool = False
     connected: bool = False
     """Perhaps."""
@@ -126,7 +128,7 @@ def _judge(one: Played, sockets: dict[str, _Socket], alone: set[str]) -> tuple[s
     _make(one, step, sockets, known)
     if known is None or name not in alone:
         return None
-    for judge in (_addresses, _ready, _talk, _options):
+    for judge in (_addresses, _connecting, _ready, _talk, _options):
         wrong = judge(one, call, args, known)
         if wrong is not None:
             return wrong
@@ -160,7 +162,8 @@ def _make(
     if "as" not in step or one.error or one.ret < 0:
         return
     if call == "socket" and all(isinstance(arg, int) for arg in args[:3]) and len(args) > 2:
-        sockets[step["as"]] = _Socket(args[0], args[1] & _TYPE_MASK, args[2])
+        waits = not args[1] & _NONBLOCK
+        sockets[step["as"]] = _Socket(args[0], args[1] & _TYPE_MASK, args[2], waits)
     elif call == "accept4" and listener is not None:
         made = _Socket(listener.domain, listener.type, listener.protocol, connected=True)
         made.surely = True
@@ -181,6 +184,12 @@ def _addresses(one: Played, call: str, args: list[Any], known: _Socket) -> tuple
                 "short address",
                 f"takes an address of {size} bytes, and the family's has {least}",
             )
+    return None
+
+
+def _connecting(one: Played, call: str, _args: list[Any], known: _Socket) -> tuple[str, str] | None:
+    if call == "connect" and not known.waits and one.error == errno.EAGAIN:
+        return "EAGAIN", "says EAGAIN, and a connection that is not waited for is EINPROGRESS"
     return None
 
 
@@ -257,24 +266,69 @@ def _follow(one: Played, call: str, args: list[Any], known: _Socket) -> None:
 
 
 def judge_end(case: Case, played: Sequence[Played]) -> list[Finding]:
-    """A stream that ends has brought all that its only partner has sent before."""
+    """A stream brings all that its only partner has sent, before it ends or has nothing more."""
     if any(faults_of(case.steps)) or not _is_plain(played):
         return []
     sent = {key: data for key, data in sent_by_peers(played).items() if data}
-    received = [one for one in played if _name(one) in _RECEIVE and not one.error and one.ret >= 0]
-    if len(sent) != 1 or len({str(one.step["args"][0]) for one in received}) != 1:
+    tries = [one for one in played if one.step["do"] == "call" and _name(one) in _RECEIVE]
+    if len(sent) != 1 or len({str(one.step["args"][0]) for one in tries}) != 1:
         return []
     count = 0
-    for one in received:
-        flags = one.step["args"][3] if len(one.step["args"]) > 3 else 0
-        if not one.step["args"][2] or not isinstance(flags, int) or flags & _PEEK:
+    for one in tries:
+        if one.error or one.ret < 0 or not one.step["args"][2] or _flags(one) & _PEEK:
             continue
         count += one.ret
         if one.ret == 0:
-            before = sent_by_peers(played[: one.number])
-            missing = sum(map(len, before.values())) - count
+            missing = _sent_before(one, played) - count
             return [_early(one, missing, played)] if missing > 0 else []
+    last = tries[-1]
+    missing = _sent_before(last, played) - count
+    if last.error == errno.EAGAIN and missing > 0 and _connects(played):
+        return [_nothing(last, missing, played)]
     return []
+
+
+def _flags(one: Played) -> int:
+    flags = one.step["args"][3] if len(one.step["args"]) > 3 else 0
+    return flags if isinstance(flags, int) else 0
+
+
+def _sent_before(one: Played, played: Sequence[Played]) -> int:
+    return sum(map(len, sent_by_peers(played[: one.number]).values()))
+
+
+def _connects(played: Sequence[Played]) -> bool:
+    """Has a call connected a socket?"""
+    calls = [one for one in played if one.step["do"] == "call" and _name(one) == "connect"]
+    return any(one.error == 0 and one.ret == 0 for one in calls)
+
+
+def _nothing(one: Played, missing: int, played: Sequence[Played]) -> Finding:
+    sent = [sent_by_peers([other]) for other in played[: one.number]]
+    largest = max(len(data) for found in sent for data in found.values())
+    said = f"{text_of(one.step)} says that there is nothing, and {missing} bytes are missing"
+    return Finding(DATA, "nothing arrives", f"{said}; the largest message has {largest} bytes")
+
+
+def judge_rejected(case: Case, played: Sequence[Played]) -> list[Finding]:
+    """A sender learns that its only partner has thrown something away."""
+    if any(faults_of(case.steps)) or not _is_plain(played, ends=("purge", "sever")):
+        return []
+    rejected = [one for one in played if _function(one) == "reject"]
+    if not rejected or not _connects(played):
+        return []
+    after = [one for one in played[rejected[0].number :] if one.step["do"] == "call"]
+    asked = [one for one in after if _asks_for_error(one)]
+    if not asked or any(one.error not in (0, errno.EAGAIN) for one in after):
+        return []
+    if any(any(one.data[:4]) for one in asked):
+        return []
+    text = "the partner has rejected a message, and no call says so"
+    return [Finding(DATA, "rejected", text)]
+
+
+def _asks_for_error(one: Played) -> bool:
+    return _name(one) == "getsockopt" and one.step["args"][1:3] == [_SOL_SOCKET, _SO_ERROR]
 
 
 def _early(one: Played, missing: int, played: Sequence[Played]) -> Finding:
@@ -297,12 +351,12 @@ def _function(one: Played) -> str:
     return str(one.step["arguments"].get("function", ""))
 
 
-def _is_plain(played: Sequence[Played]) -> bool:
+def _is_plain(played: Sequence[Played], ends: Collection[str] = ("purge", "reject")) -> bool:
     """One stream, in one thread, of which nothing is thrown away on purpose."""
     calls = [one for one in played if one.step["do"] == "call"]
     made = [one for one in calls if one.step["call"] in ("socket", "accept4") and one.ret >= 0]
     streams = all(one.step["args"][1] & _TYPE_MASK == 1 for one in made if _name(one) == "socket")
-    ends = {_function(one) for one in played} & {"purge", "reject"}
+    thrown = {_function(one) for one in played} & set(ends)
     threads = {thread_of(one.step) for one in calls}
     odd = any(_name(one) in ("shutdown", "recvmsg") or one.stuck for one in calls)
-    return len(made) == 1 and streams and not ends and len(threads) == 1 and not odd
+    return len(made) == 1 and streams and not thrown and len(threads) == 1 and not odd

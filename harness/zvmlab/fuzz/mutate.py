@@ -15,7 +15,16 @@ from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.fuzz.case import MAX_SCHEDULE, Case
-from zvmlab.fuzz.grammar import STEPS_MAX, Steps, Target, following, fresh, more
+from zvmlab.fuzz.grammar import (
+    STEPS_MAX,
+    Steps,
+    Target,
+    asked,
+    following,
+    fresh,
+    more,
+    without_asked,
+)
 from zvmlab.scenarios.steps import NAME, THREADS, check_step
 
 _FRESH = 0.2
@@ -48,10 +57,11 @@ def make(target: Target, corpus: Sequence[Case], seed: str, schedules: bool = Fa
         chosen = _chosen(corpus, rng)
         if schedules and chosen.schedule and rng.random() < _SAME_SCHEDULE:
             schedule = chosen.schedule
-        steps = copy.deepcopy([dict(step) for step in chosen.steps])
+        steps = without_asked(target, copy.deepcopy([dict(step) for step in chosen.steps]))
         for _ in range(rng.randint(*_CHANGES)):
             rng.choice(_ALL)(target, steps, corpus, rng)
         steps = steps[:STEPS_MAX] or fresh(target, rng)
+    steps += asked(target, steps)
     return Case(target.name, tuple(steps), tuple(target.mark), cpus, schedule)
 
 
@@ -79,8 +89,8 @@ def _repeat(_target: Target, steps: Steps, _corpus: Sequence[Case], rng: random.
         steps.insert(rng.randint(0, len(steps)), step)
 
 
-def _splice(_target: Target, steps: Steps, corpus: Sequence[Case], rng: random.Random) -> None:
-    other = [dict(step) for step in rng.choice(corpus).steps]
+def _splice(target: Target, steps: Steps, corpus: Sequence[Case], rng: random.Random) -> None:
+    other = without_asked(target, [dict(step) for step in rng.choice(corpus).steps])
     if other:
         at = rng.randint(0, len(steps))
         rest = copy.deepcopy(other[rng.randrange(len(other)) :])

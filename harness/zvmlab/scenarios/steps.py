@@ -41,7 +41,8 @@ _REQUESTS = re.compile(
     r"cp-command|peer-(create|destroy|call|command)|fault-(arm|disarm)"
     r"|monitor-(deliver|raw|repeat|tick|manual|event|sever|quiesce)"
     r"|recording-(record|sever|quiesce)|watchdog-expire|page-(out|in|release|thrash)|segment-write"
-    r"|query-(monitor|appldata|recording|pages|segments|users|watchdog)"
+    r"|hmc-(drive|write|remove|hold|complete)"
+    r"|query-(monitor|appldata|hmc|recording|pages|segments|users|watchdog)"
 )
 # At these points nearly all calls are the agent's, whose connection the harness needs.
 _SHARED_POINTS = re.compile(r"iucv\..*|interrupt|peer\..*")
