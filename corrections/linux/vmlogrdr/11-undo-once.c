@@ -10,8 +10,7 @@
  *
  * or an oops in klist_put().  Undo only what was done before.
  *
- * Only built with this change so far; without it, shown by letting each
- * allocation of a load fail in turn.
+ * Tried with a module that lets driver_register() fail.
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int __init vmlogrdr_init(
