@@ -77,7 +77,6 @@ def expect_defects(item: pytest.Item, kernel: str, corrected: Container[str]) ->
     bookworm-backports is named, too), a debug kernel the suite that it is built from, and a source
     tree the suite of its series.  The innermost mark that applies counts.
     """
-    names = {backend_choice.kernel_id(kernel), *defects_of(kernel)}
     for name, whose in ((DEFECT, "upstream's driver"), (KERNEL_DEFECT, "kernel")):
         marks = [(mark, _checked(item, mark)) for mark in item.iter_markers(name)]
         if name == DEFECT and driver_of(item) != UPSTREAM_DRIVER:
@@ -87,8 +86,10 @@ def expect_defects(item: pytest.Item, kernel: str, corrected: Container[str]) ->
             if defect_of(name, number, reason) in corrected:
                 continue
             kernels = mark.kwargs.get("kernels")
-            if kernels is not None and not names & set(kernels):
-                continue
+            if kernels is not None:
+                names = {backend_choice.kernel_id(kernel), *defects_of(kernel)}
+                if not names & set(kernels):
+                    continue
             raises = mark.kwargs.get("raises", AssertionError)
             text = f"{whose}, defect {number}: {reason}"
             item.add_marker(pytest.mark.xfail(reason=text, raises=raises, strict=True))

@@ -284,6 +284,7 @@ class _Short:
         self._costs = known
         # A test has hundreds of cases, and one rule.
         self._rules: dict[tuple[str, str], Rule] = {}
+        self._files: dict[Path, str] = {}
         self.left: Mapping[Left, int] = {}
         self._config = config
         self._complaints: list[str] = []
@@ -325,10 +326,12 @@ class _Short:
         return _Chosen(item, rule, kernel, params.get(drivers.FIXTURE), backend)
 
     def _names(self, item: pytest.Item) -> tuple[str, str]:
-        folder = self.speeds.path.parent
-        inside = item.path.is_relative_to(folder)
-        file = item.path.relative_to(folder) if inside else item.path
-        return file.as_posix(), getattr(item, "originalname", None) or item.name
+        if (file := self._files.get(item.path)) is None:
+            folder = self.speeds.path.parent
+            inside = item.path.is_relative_to(folder)
+            file = (item.path.relative_to(folder) if inside else item.path).as_posix()
+            self._files[item.path] = file
+        return file, getattr(item, "originalname", None) or item.name
 
     def _left_of(self, name: str, group: Sequence[_Chosen]) -> Iterator[tuple[_Chosen, str]]:
         """*group*: one test in one emulator, on all kernels, with all drivers."""
