@@ -25,7 +25,8 @@ from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
 from zvmlab.mondata.monrec import by_number
 from zvmlab.mondata.records import EVENT, Part, Record
 
-BROWSER_SECONDS = 120
+BROWSER_SECONDS = 280
+"""A busy machine takes minutes for it; a test that starts two stays below its own limit."""
 BROWSER = shutil.which("chromium")
 SECOND = 4096_000_000
 BEGIN = 2208988800 * SECOND + 1772409600 * SECOND  # 2026-03-02, midnight
