@@ -175,7 +175,7 @@ help: ## use: list the targets; ALL=1: also those that few need
 		sed -n "s/^\([a-z0-9-]*\):.*##$(if $(ALL),+\?) $$group: \(.*\)/\1|\2/p" $(MAKEFILE_LIST) | \
 			while IFS='|' read -r target text; do printf '  %-16s %s\n' "$$target" "$$text"; done; \
 	done
-	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  ROUNDS=n  LOAD=n  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  AGAIN=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  FROM='REPORT…'  SHARD=I/N  ROUNDS=n  LOAD=n  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  AGAIN=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
