@@ -319,6 +319,32 @@ def test_costs_are_measured_where_the_work_is_done(
     assert again == found and "test_asleep" not in written
 
 
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("loadfile", ["c1", "c2", "a1", "a2", "b1", "b2"]),
+        ("loadgroup", ["b2", "a1", "c1", "a2", "b1", "c2"]),
+    ],
+)
+def test_what_takes_longest_runs_first(
+    suite: Fake, pytester: pytest.Pytester, how: str, expected: list[str]
+) -> None:
+    """Files, or groups; the tests of one stay as they are, and so does what costs little."""
+    group = "@pytest.mark.xdist_group('g')\n"
+    for name, marked in (("a", 1), ("b", 2), ("c", 0)):
+        tests = [f"{group if n == marked else ''}def test_{name}{n}(): pass\n" for n in (1, 2)]
+        (pytester.path / f"test_{name}.py").write_text("import pytest\n" + "".join(tests))
+    text = '["test_{0}.py"]\ntest_{0}1 = {1}\ntest_{0}2 = {2}\n'
+    lines = text.format("a", 6, 5.5) + text.format("c", 9, 4)
+    _cost(pytester, lines + '["test_b.py"]\ntest_b2 = 7\n')
+    rules = BUDGET.replace("budget = 2", "budget = 20")
+    (pytester.path / "rules.toml").write_text(rules, encoding="utf-8")
+    files = ("test_b.py", "test_a.py", "test_c.py")
+    result = _run(suite, pytester, "--short", "-v", "-n", "1", "--dist", how, *files)
+    assert result.ret == pytest.ExitCode.OK
+    assert re.findall(r"PASSED test_.\.py::test_(\w+)", result.stdout.str()) == expected
+
+
 def _from_reports(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.chdir(pytester.path)
     monkeypatch.setattr(sys, "argv", ["costs", *words])

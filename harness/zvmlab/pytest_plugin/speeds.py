@@ -35,6 +35,8 @@ _DIST, _GROUPS, _FILES = "zvmlab_dist", "loadgroup", "loadfile"
 """The option --dist of pytest-xdist, and two of its values."""
 _GUESS = 0.05
 """CPU seconds of a test that costs little."""
+_COSTLY = 5.0
+"""CPU seconds of what must not begin last."""
 LONG, KERNEL, DRIVER, EMULATOR, CASES = "long", "kernel", "driver", "emulator", "cases"
 _WORDS = {
     KERNEL: "on another kernel",
@@ -487,8 +489,8 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
 def order(config: pytest.Config, items: list[pytest.Item]) -> None:
     """In a worker of pytest-xdist: what takes longest first, so that all workers end together.
 
-    What one worker gets in one piece is a group, or a file (--dist loadfile); in a group of tests that
-    share a guest they stay as they are.
+    What one worker gets in one piece is a group, or a file (--dist loadfile).  All else stays as it
+    is: the tests of a file often go on with the guest of the test before.
     """
     how = getattr(config, "workerinput", {}).get(_DIST)
     if not is_short(config) or how not in (_GROUPS, _FILES):
@@ -506,7 +508,12 @@ def order(config: pytest.Config, items: list[pytest.Item]) -> None:
     sums: dict[str, float] = {}
     for item in items:
         sums[pieces[item]] = sums.get(pieces[item], 0.0) + short.cost_of(item)
-    items.sort(key=lambda item: (-sums[pieces[item]], pieces[item]))
+
+    def place(item: pytest.Item) -> tuple[float, str]:
+        costs_of = sums[pieces[item]]
+        return (-costs_of, pieces[item]) if costs_of >= _COSTLY else (0.0, "")
+
+    items.sort(key=place)
 
 
 def shuffle(config: pytest.Config, items: list[pytest.Item]) -> None:
