@@ -105,6 +105,12 @@ def test_a_socket_that_is_connected_may_send_until_its_shutdown() -> None:
     assert judge_sockets(failed) == []
 
 
+def test_a_datagram_needs_no_connection() -> None:
+    """It has an address of its own."""
+    made, send = call("socket", 2, 2, 0, **{"as": "s1"}), call("sendto", "s1", {"hex": "00"}, 1, 0)
+    assert judge_sockets(played((made, 3, 0), (send, 1, 0))) == []
+
+
 def test_a_connection_that_is_not_waited_for_is_in_progress() -> None:
     """EAGAIN is for one that has waited as long as it may."""
     connect = call("connect", "s1", {"address": ["A", "B"]}, 32)
