@@ -309,6 +309,23 @@ def run_dir(zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 @pytest.mark.requirement("S7")
+def test_a_second_one_of_the_file(file: Path, name: str) -> None:
+    """One sentence that names the first, which goes on."""
+    with up(file, name) as system:
+        system.wait_line("BOB      is up: Linux ")
+        done = zvmlab("up", str(file), "--name", name)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr.decode() == (
+            f"zvmlab: the system {name} of {file} is up (process {system.process.pid}) already;"
+            " choose another name\n"
+        )
+        done = zvmlab("cp", "--system", name, "--guest", "ALICE", "QUERY USERID")
+        assert done.stdout.startswith(b"ALICE ")
+        system.process.send_signal(signal.SIGINT)
+        assert system.process.wait(SECONDS) == 0
+
+
+@pytest.mark.requirement("S7")
 def test_an_emulator_that_ends_at_once(
     file: Path, run_dir: Path, zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,6 +170,7 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
          "line 3: the segment ONE is defined twice"),
         ("[segments]\nONE = '9000-90FF SC'\nTWO = '90FF-91FF SC'\n[users.ALICE]\n",
          "line 3: the segments ONE and TWO both have the page at 90FF000"),
+        ("[segments]\nONE = '9000-90FF SR FILE=none'\n[users.ALICE]\n", "line 2: no such file: none"),
         ("name = 'a b'\n[users.ALICE]\n", "the system's name 'a b' is not 1 to 32 letters"),
         ("".join(f"[users.U{n}]\n" for n in range(65)), "mine.toml has 65 users (at most 64)"),
         ("x = " + "[" * 5000, "mine.toml is nested too deeply"),
@@ -184,6 +185,12 @@ def test_what_is_wrong(tmp_path: Path, text: str, sentence: str) -> None:
     said = str(caught.value)
     assert sentence in said and "\n" not in said
     assert "mine.toml" in said or "the system's name" in said
+
+
+def test_file_of_a_segment_is_found_from_any_folder(tmp_path: Path) -> None:
+    (tmp_path / "contents").write_bytes(bytes(4096))
+    found = _read(tmp_path, "[segments]\nONE = '9000-9000 SR FILE=contents'\n[users.ALICE]\n")
+    assert found.segments == (f"ONE 9000-9000 SR FILE={tmp_path}/contents",)
 
 
 def test_no_file(tmp_path: Path) -> None:

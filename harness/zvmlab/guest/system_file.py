@@ -48,6 +48,7 @@ MAX_USERS = 64
 """CP_MAX_MACHINES of the core."""
 MEMINFO = Path("/proc/meminfo")
 _USERID = re.compile(r"[A-Z0-9@#$_+:-]{1,8}")
+_FILE = re.compile(r"(?<!\S)FILE=", re.IGNORECASE)
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
 _RESERVED = {
     "OPERATOR": "CP's operator",
@@ -322,6 +323,7 @@ class _Reader:
                 raise UsageError(
                     f"{where}: {given} has a semicolon; give each segment its own line"
                 )
+            words = self._with_file(words, where)
             found[name] = f"{name} {words}"
             try:
                 segment_end(found[name])
@@ -337,6 +339,16 @@ class _Reader:
                         f" {shared * PAGE:X}; give one of them another place"
                     )
         return tuple(found.values())
+
+    def _with_file(self, words: str, where: str) -> str:
+        """A segment's definition; the file of its contents is there, and found from any folder."""
+        given = _FILE.search(words)
+        if given is None:
+            return words
+        rest, path = words[: given.start()], words[given.end() :]
+        if not self._beside(path).is_file():
+            raise UsageError(f"{where}: no such file: {path}")
+        return f"{rest}FILE={self._beside(path)}"
 
     def _user(
         self, given: str, userid: str, table: object, segments: tuple[str, ...]
@@ -362,7 +374,7 @@ class _Reader:
                 cp=cp,
                 modules=tuple(map(self._near, values.get("modules", ()))),
                 files=self._files(values),
-                devices=tuple(map(self._device, values.get("devices", ()))),
+                devices=tuple(self._devices(values)),
                 command_line=values.get("append", ""),
                 trace_data=values.get("trace-data", "short"),
                 trace_limit=values.get("trace-limit", 1024),
