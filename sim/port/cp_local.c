@@ -169,6 +169,11 @@ static void running(struct cp_port *port, bool runs)
 	(void)runs;
 }
 
+static void ends(struct cp_port *port)
+{
+	(void)port;
+}
+
 /* It is alone. */
 static uint64_t turn(struct cp_port *port)
 {
@@ -206,6 +211,7 @@ const struct cp_calls cp_calls_local = {
 	.timer = timer, .has_device = has_device,
 	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
-	.running = running, .turn = turn, .attach = attach, .fd = fd, .dispatch = dispatch,
+	.running = running, .ends = ends, .turn = turn, .attach = attach, .fd = fd,
+	.dispatch = dispatch,
 	.needs_pause = needs_pause,
 };

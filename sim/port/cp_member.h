@@ -105,6 +105,7 @@ enum member_function {
 	MEMBER_HAS_LINE,	/**< value */
 	MEMBER_SHOWN,		/**< value: bytes that follow these, length, block */
 	MEMBER_CLOCK,		/**< enabled: the machine runs */
+	MEMBER_ENDS,		/**< the emulator is about to end: until then nobody else has a turn */
 	/** Its turn is over, or has not begun: the reply, which may be late, is the next one, and value
 	 * how many ns that has. */
 	MEMBER_TURN,

@@ -97,6 +97,8 @@ struct cp_calls {
 
 	/** The machine runs from now on, or stands still: so do its clocks. */
 	void (*running)(struct cp_port *port, bool runs);
+	/** The emulator ends, and with it the machine, which does not run any more after this. */
+	void (*ends)(struct cp_port *port);
 	/** If machines take turns: wait for the machine's.  Return: its length in ns of its clock. */
 	uint64_t (*turn)(struct cp_port *port);
 	/** Serve clients from now on. */

@@ -773,6 +773,11 @@ static void running(struct cp_port *port, bool runs)
 	call(port, &asked, NULL, 0);
 }
 
+static void ends(struct cp_port *port)
+{
+	ask(port, MEMBER_ENDS, 0);
+}
+
 static uint64_t turn(struct cp_port *port)
 {
 	return ask(port, MEMBER_TURN, 0).value;
@@ -821,6 +826,6 @@ const struct cp_calls cp_calls_remote = {
 	.timer = timer, .has_device = has_device,
 	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
-	.running = running, .turn = turn, .attach = attach, .fd = fd,
+	.running = running, .ends = ends, .turn = turn, .attach = attach, .fd = fd,
 	.dispatch = dispatch, .needs_pause = needs_pause,
 };

@@ -84,6 +84,8 @@ static void state_changed(void *opaque, bool running, RunState state)
 {
 	ZvmlabCp *s = opaque;
 
+	if (state == RUN_STATE_SHUTDOWN || state == RUN_STATE_GUEST_PANICKED)
+		s->port.calls->ends(&s->port);
 	s->port.calls->running(&s->port, running);
 	if (!running) {
 		s->pass_until = 0;

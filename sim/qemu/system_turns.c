@@ -13,6 +13,9 @@ static void turn_is_over(void *opaque)
 {
 	ZvmlabCp *s = opaque;
 
+	/* It ends in this turn, wherever in it QEMU gets to that. */
+	if (qemu_shutdown_requested_get() != SHUTDOWN_CAUSE_NONE)
+		return;
 	s->turn_end += s->port.calls->turn(&s->port);
 	timer_mod(s->turn, s->turn_end);
 }

@@ -247,6 +247,12 @@ static void do_clock(struct cp_port *port, struct request *r)
 		member_stands(member_of(port));
 }
 
+static void do_ends(struct cp_port *port, struct request *r)
+{
+	(void)r;
+	member_of(port)->ends = true;
+}
+
 /* Where nobody takes turns it is always one's turn. */
 static void do_turn(struct cp_port *port, struct request *r)
 {
@@ -311,7 +317,8 @@ static perform *const performs[MEMBER_FUNCTIONS] = {
 	[MEMBER_CPU_WAITS] = do_cpu_waits, [MEMBER_IPL] = do_ipl, [MEMBER_TIMER] = do_timer,
 	[MEMBER_TYPE] = do_type, [MEMBER_HAS_LINE] = do_has_line, [MEMBER_SHOWN] = do_shown,
 	[MEMBER_HAS_DEVICE] = do_has_device, [MEMBER_UNIT_WAY] = do_unit_way, [MEMBER_UNIT_LENGTH] = do_unit_length,
-	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock, [MEMBER_TURN] = do_turn,
+	[MEMBER_UNIT] = do_unit, [MEMBER_CLOCK] = do_clock, [MEMBER_ENDS] = do_ends,
+	[MEMBER_TURN] = do_turn,
 	[MEMBER_IMAGE] = do_image, [MEMBER_LOAD] = do_load,
 };
 

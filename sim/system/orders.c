@@ -12,7 +12,8 @@
  *     expect NAME…	have these machines log on in this order (expected.c): no answer
  *     run		if machines take turns (turns.c): let them, up to "stands"
  *     stand		at the end of the turn that there is: "stands"
- *     await NAME	when this machine, which has been told to run, waits for its turn: "waits"
+ *     await NAME	when this machine, which has been told to run, waits for its turn: "waits";
+ *			if nobody of that name is logged on, or no more: "gone"
  */
 #define _GNU_SOURCE /* TEMP_FAILURE_RETRY */
 #include "system_private.h"

@@ -41,6 +41,7 @@ struct member {
 	uint8_t *image;		/**< what there is so far of one that it is to go on from, or NULL */
 	size_t image_len, image_size;	/**< so much of it, in so much room */
 	uint64_t logon;		/**< number of its log-on, from 1 on */
+	bool ends;		/**< its emulator does, in its turn, which lasts until that has gone */
 	bool asks;		/**< for its turn, by a call that has no reply yet */
 	bool waits;		/**< with its hello, for those that are to log on before it */
 	bool broken;		/**< it cannot go on, and its connection ends */
@@ -113,7 +114,7 @@ int sys_take_turns(struct sys *sys);
 void sys_run_machines(struct sys *sys);
 /** Give no more than the one that there is. */
 void sys_stand(struct sys *sys);
-/** Tell when this machine waits for its turn: "waits". */
+/** Tell when this machine waits for its turn, or is not logged on: "waits", "gone". */
 void sys_await(struct sys *sys, const char *userid);
 /** It asks for a turn, which ends the one that it has had. */
 void member_asks(struct member *member);

@@ -114,21 +114,33 @@ void sys_stand(struct sys *sys)
 		sys_tell(sys, "stands\n");
 }
 
-/* Whoever is awaited waits for its turn, or has gone. */
-static void tell_awaited(struct sys *sys, const struct member *member)
+static bool is_awaited(const struct sys *sys, const struct member *member)
 {
-	if (!sys->awaited[0] || strcmp(member->port.config.userid, sys->awaited) != 0)
-		return;
+	return sys->awaited[0] && strcmp(member->port.config.userid, sys->awaited) == 0;
+}
+
+static void tell_awaited(struct sys *sys, const char *line)
+{
 	sys->awaited[0] = '\0';
-	sys_tell(sys, "waits\n");
+	sys_tell(sys, line);
 }
 
 void sys_await(struct sys *sys, const char *userid)
 {
+	bool there = false;
+
 	snprintf(sys->awaited, sizeof(sys->awaited), "%s", userid);
-	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
-		if (sys->member[i].asks)
-			tell_awaited(sys, &sys->member[i]);
+	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++) {
+		const struct member *member = &sys->member[i];
+
+		if (!member->port.cp || !is_awaited(sys, member))
+			continue;
+		there = true;
+		if (member->asks)
+			tell_awaited(sys, "waits\n");
+	}
+	if (!there)
+		tell_awaited(sys, "gone\n");
 }
 
 void member_asks(struct member *member)
@@ -136,7 +148,8 @@ void member_asks(struct member *member)
 	struct sys *sys = member->sys;
 
 	member->asks = true;
-	tell_awaited(sys, member);
+	if (is_awaited(sys, member))
+		tell_awaited(sys, "waits\n");
 	if (sys->turn == member)
 		sys->turn = NULL;
 	give_turns(sys);
@@ -146,7 +159,8 @@ void member_goes(const struct member *member)
 {
 	/* Its end is an event, too, whether or not it had clients. */
 	member->sys->told = true;
-	tell_awaited(member->sys, member);
+	if (is_awaited(member->sys, member))
+		tell_awaited(member->sys, "gone\n");
 }
 
 void member_stands(struct member *member)
@@ -154,7 +168,8 @@ void member_stands(struct member *member)
 	struct sys *sys = member->sys;
 
 	member->asks = false;
-	if (sys->turn == member)
+	/* What others do meanwhile would depend on how long its emulator takes to end. */
+	if (sys->turn == member && !(member->ends && member->port.cp))
 		sys->turn = NULL;
 	if (sys->turn_ns)
 		give_turns(sys);

@@ -848,7 +848,8 @@ class Guest:
             self.console.check()
             if limit.over:
                 raise Timeout(f"the guest did not power off within {limit}")
-            if self._lockstep is None:
+            # Others have no turn for it once it has logged off.
+            if self._lockstep is None or self._lockstep.has_gone(self.config.cp.get("userid", "")):
                 time.sleep(_LOOK_SECONDS)
             else:
                 self._lockstep.let_run(_LOOK_SECONDS)

@@ -21,6 +21,8 @@ from zvmlab.base.limit import Limit
 from zvmlab.guest.qmp import Qmp
 
 _CP = "/objects/cp"
+# What the process says of a machine that is not logged on any more.
+_GONE = "gone"
 
 
 # Turns that are cut off soon would hardly get on where the host has no time.
@@ -41,6 +43,9 @@ class Stepper(Protocol):
 
     def await_machine(self, userid: str) -> None:
         """That machine has been told to run, and waits for its turn; or for nothing, if it is alone."""
+
+    def has_gone(self, userid: str) -> bool:
+        """Has that machine logged off?  One that is alone is there as long as its emulator."""
 
     def end(self) -> None:
         """Expect no more input: let the guest run to its power-off."""
@@ -78,6 +83,10 @@ class Lockstep:
     def await_machine(self, userid: str) -> None:
         """It is told when to run."""
 
+    def has_gone(self, userid: str) -> bool:
+        """Its emulator knows."""
+        return False
+
 
 class Turns:
     """The same for a system whose machines take turns: its process gives them (sim/system/turns.c).
@@ -111,10 +120,16 @@ class Turns:
 
     def await_machine(self, userid: str) -> None:
         """It has been told to run, and waits for its turn: the next one counts it."""
+        self.has_gone(userid)
+
+    def has_gone(self, userid: str) -> bool:
+        """It has, or waits for its turn."""
         with self._lock:
             self._order(f"await {userid}")
-            if self._answer(self._seconds) is None:
-                raise Timeout(f"{userid} did not wait for its turn within {self._seconds:g} s")
+            answer = self._answer(self._seconds)
+        if answer is None:
+            raise Timeout(f"{userid} did not wait for its turn within {self._seconds:g} s")
+        return answer == _GONE
 
     def let_run(self, seconds: float) -> None:
         """They run up to the next event, which a guest's end is."""

@@ -16,6 +16,7 @@ struct player {
 	struct emulator *e;
 	pthread_t thread;
 	unsigned int turns, wanted;	/* it has had, and at which of them it does something */
+	bool ends;			/* then its emulator is about to end */
 };
 
 static struct player players[2];
@@ -83,6 +84,8 @@ static void *play(void *opaque)
 		poll(NULL, 0, 1);
 		ck_assert_int_eq(history[had], 0);
 	}
+	if (player->ends)
+		port->calls->ends(port);
 	port->calls->running(port, false);
 	return NULL;
 }
@@ -145,6 +148,27 @@ TEST(ends)
 	ck_stands();
 }
 
+/* Nobody has a turn between the end of a machine and that of its emulator, which takes its time. */
+TEST(keeps_its_turn_to_the_end)
+{
+	begin(&players[0], &alice, 2);
+	players[0].ends = true;
+	begin(&players[1], &bob, 3);
+	order("run\n");
+	ck_assert_int_eq(pthread_join(players[0].thread, NULL), 0);
+	poll(NULL, 0, 20);
+	ck_assert_str_eq(history, "ABA");
+	order("await ALICE\n");
+	emulator_end(&alice);
+	ck_line("gone\n");
+	ck_stands();
+	ck_assert_str_eq(history, "ABA");
+	order("run\n");
+	ck_stands();
+	end(&players[1]);
+	ck_assert_str_eq(history, "ABABB");
+}
+
 /* Somebody is told when a machine waits for its turn, or has gone. */
 TEST(awaited)
 {
@@ -155,7 +179,9 @@ TEST(awaited)
 	ck_line("waits\n");
 	order("await BOB\n");
 	emulator_end(&bob);
-	ck_line("waits\n");
+	ck_line("gone\n");
+	order("await BOB\n");
+	ck_line("gone\n");
 	order("run\n");
 	end(&players[0]);
 	ck_stands();
