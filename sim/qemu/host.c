@@ -33,6 +33,7 @@ void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len)
 static bool host_window(void *opaque, const struct cp_window *window)
 {
 	const ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+	const bool shared = s->port.system_path && window->fd >= 0 && window->stored;
 	struct cp_window shown = *window;
 
 	if (window->fd < 0 && s->mapped) {
@@ -42,8 +43,22 @@ static bool host_window(void *opaque, const struct cp_window *window)
 	}
 	if (!cp_port_window(&s->port, &shown))
 		return false;
+	/* First what is to be, then forget: what is translated meanwhile is forgotten, too. */
+	for (uint64_t at = window->addr; at < window->addr + window->len; at += CP_PAGE_SIZE)
+		qatomic_set(&s->shared[at / CP_PAGE_SIZE], shared);
 	zvmlab_forget_code(s, window->addr, window->len);
 	return true;
+}
+
+bool zvmlab_stored_by_others(uint64_t ram_addr)
+{
+	const ZvmlabCp *s = zvmlab_cp;
+	uint64_t at;
+
+	if (!s || !s->port.system_path)
+		return false;
+	at = ram_addr - memory_region_get_ram_addr(MACHINE(qdev_get_machine())->ram);
+	return at < s->port.ram_size && qatomic_read(&s->shared[at / CP_PAGE_SIZE]);
 }
 
 /* Mapping and unmapping for writing is QEMU's way to say "stored by a device". */

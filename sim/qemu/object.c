@@ -136,6 +136,7 @@ static bool create_cp(ZvmlabCp *s, const MachineState *ms, Error **errp)
 	s->port.ram = memory_region_get_ram_ptr(ms->ram);
 	s->port.ram_size = memory_region_size(ms->ram);
 	s->access = g_malloc0(s->port.ram_size / CP_PAGE_SIZE);
+	s->shared = g_new0(bool, s->port.ram_size / CP_PAGE_SIZE);
 	if (qemu_ram_is_shared(ms->ram->ram_block))
 		s->port.ram_fd = memory_region_get_fd(ms->ram);
 	s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, time_has_come, s);
@@ -253,6 +254,7 @@ static void zvmlab_finalize(Object *obj)
 		qemu_bh_delete(s->pass_look);
 	timer_free(s->turn);
 	g_free(s->access);
+	g_free(s->shared);
 }
 
 static void zvmlab_class_init(ObjectClass *oc, CLASS_DATA *data)

@@ -47,6 +47,7 @@ struct ZvmlabCp {
 	unsigned int replaced;	/* pages of it that are not, at the guest's wish */
 
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1, or ZVMLAB_OUT */
+	bool *shared;		/* per page: other members of the system may store into it */
 	bool held[CP_MAX_CPUS];	/* cp_page_held(); for has_work, without the BQL */
 	bool stopped[CP_MAX_CPUS];	/* by a hold (hold.c); likewise */
 

@@ -65,6 +65,9 @@ bool zvmlab_held(const CPUS390XState *env);
 /* Has CP paged out the page at this absolute address? */
 bool zvmlab_page_out(uint64_t addr);
 
+/* Do other processes store into the page at this address of QEMU's storage? */
+bool zvmlab_stored_by_others(uint64_t ram_addr);
+
 /*
  * The code of a DIAGNOSE: bits 48 to 63 of its second-operand address.  Of @operand, which
  * QEMU takes for a signed number, the lower 16 bits are the instruction's, base register

@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from test_dcssblk import AFTER, BEFORE, PAGE, Block, attempt, busybox
+from waiting import LIMIT
 
+from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.system import System
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 READ_ONLY = 1
 FILE = "/mnt/file"
@@ -123,3 +131,35 @@ def test_pending_purge(system: System) -> None:
     assert [one["class"] for one in segment(alice, "SHARED")] == ["P"]
     bob.stop()
     assert segment(alice, "SHARED") == []
+
+
+@pytest.fixture
+def sharing(zvmlab_kernel: str, zvmlab_dir: Path, bare: Build) -> Iterator[System]:
+    """ALICE, and BOB without an operating system."""
+    with System(segments=["CODE 9000-90FF SW"], logs=zvmlab_dir) as system:
+        system.guest("ALICE", GuestConfig(kernel=zvmlab_kernel, modules=("dcssblk",)))
+        system.guest("BOB", GuestConfig(kernel=str(bare("sharing"))))
+        system.guests["ALICE"].boot()
+        yield system
+
+
+@pytest.mark.requirement("S9")
+def test_code_that_a_neighbour_stores(sharing: System) -> None:
+    """BOB executes what is in the segment: what it has stored itself, then what ALICE stores there."""
+    alice, bob = sharing.guests.values()
+    alice.agent.modprobe("dcssblk").check()
+    code = block(alice, "CODE")
+    code.load(exclusive=False)
+    bob.start()
+    bob.emulator.expect_exit()
+    bob.resume()
+
+    def said() -> str:
+        return str(bob.control.wait_event("console", LIMIT, user="OPERATOR").data["text"])[-5:]
+
+    assert said() == "RAN 1"
+    for number in (2, 3, 0):
+        # LOAD HALFWORD IMMEDIATE into GR2, BRANCH to GR14.
+        code.write(0, bytes((0xA7, 0x29, 0, number, 0x07, 0xFE)) + code.read(6, PAGE - 6))
+        assert said() == f"RAN {number}"
+    assert bob.emulator.wait(LIMIT) == 0
