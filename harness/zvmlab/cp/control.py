@@ -39,6 +39,8 @@ MAX_PEER_EVENTS = 65536
 MESSAGE_MAX = 64 << 20
 _CONNECT_PAUSE = 0.01
 _CHUNK = 1 << 16
+_PLAIN = (str, int, bool, float, type(None))
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 # After somebody else has read, the connection's own thread leaves it to them for so long.
 _STAND_BY_SECONDS = 0.1
 _POLL_MS_MAX = 1 << 30
@@ -89,6 +91,9 @@ def decode(text: str) -> bytes:
 
 
 def _to_json(value: Any) -> Any:
+    # Nearly all are of these, and Mapping is slow to ask for.
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return encode(bytes(value))
     if isinstance(value, os.PathLike):
@@ -447,7 +452,9 @@ class Control:
         end = rest.rfind(b"\n", start)
         messages = []
         if end >= 0:
-            messages = [json.loads(line) for line in bytes(rest[:end]).split(b"\n")]
+            # Bytes would be looked at for their encoding, line by line.
+            text = rest[:end].decode("utf-8", "surrogatepass")
+            messages = [json.loads(line) for line in text.split("\n")]
             del rest[: end + 1]
         if len(rest) > MESSAGE_MAX:
             raise ValueError(f"it has more than {MESSAGE_MAX >> 20} MiB")
@@ -487,7 +494,7 @@ class Control:
         return None
 
     def _send(self, request: Mapping[str, Any]) -> None:
-        line = json.dumps(request, separators=(",", ":")).encode() + b"\n"
+        line = _ENCODER.encode(request).encode() + b"\n"
         try:
             with self._send_lock:
                 self._socket.sendall(line)
