@@ -63,12 +63,12 @@ def _benchmarks() -> Pairs:
     return Pairs(
         Benchmark("start", "a restored start, CPU time", "ms"),
         Benchmark("put-back", "a guest put back, CPU time of the emulator", "ms"),
-        Benchmark("put-back-ratio", "put back ÷ restored start", "ratio", Budget(1 / 5, True)),
+        Benchmark("put-back-ratio", "put back ÷ restored start", "ratio", Budget(1 / 15, True)),
         Benchmark("warm", "an empty test with a warm guest, CPU time", "ms"),
-        Benchmark("warm-ratio", "empty test ÷ restored start", "ratio", Budget(1 / 10, True)),
+        Benchmark("warm-ratio", "empty test ÷ restored start", "ratio", Budget(1 / 15, True)),
         Benchmark("control", "a control request, elapsed time", "ms"),
         Benchmark("agent", "a request to the agent, elapsed time", "ms"),
-        Benchmark("agent-ratio", "agent ÷ control request", "ratio", Budget(8, True)),
+        Benchmark("agent-ratio", "agent ÷ control request", "ratio", Budget(10, True)),
     )
 
 
