@@ -46,11 +46,6 @@ void zvmlab_reader_ready(void *opaque)
 	aio_bh_schedule_oneshot(qemu_get_aio_context(), present_device_end, NULL);
 }
 
-static uint16_t control_unit(uint8_t kind)
-{
-	return kind == CP_UNIT_PRINTER ? 0x1403 : 0x2540;
-}
-
 /* The statement that the device is made for. */
 static const struct cp_unit_config *statement(uint16_t device)
 {
@@ -77,7 +72,8 @@ static void realize(DeviceState *dev, Error **errp)
 	sch = zvmlab_subchannel(ccw, errp);
 	if (!sch)
 		return;
-	sch->id.cu_type = control_unit(unit->kind);
+	/* It does not have the command SENSE ID. */
+	sch->id.reserved = 0;
 	if (unit->kind == CP_UNIT_READER) {
 		if (!readers)
 			readers = g_ptr_array_new();

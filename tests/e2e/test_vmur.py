@@ -18,7 +18,7 @@ from zvmlab.agent.calls import Bad
 from zvmlab.agent.results import RunResult
 from zvmlab.agent.wire import BadKind, Call
 from zvmlab.builder.guesttools import debian_program, debian_root
-from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.faults import Fault, armed, count
 from zvmlab.cp.spool import CARD, LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
 from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
@@ -114,12 +114,39 @@ def read_errno(guest: Guest, fault: Fault) -> int:
     return outcome.errno
 
 
+def is_there(guest: Guest, device: str) -> bool:
+    """Does the kernel know the device?"""
+    try:
+        return guest.agent.read_file(f"/sys/bus/ccw/devices/{device}/cutype") != b""
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.requirement("R1")
+@pytest.mark.zvmlab(
+    cp={"directory": DIRECTORY},
+    faults=[
+        Fault("diag210.device", "cc", 3, nth=1),
+        Fault("diag210.device", "drop", nth=2),
+    ],
+)
+def test_devices_that_cp_does_not_describe(guest: Guest) -> None:
+    """Linux leaves those out of which CP says that they are not there, or nothing."""
+    count(guest.control, guest.faults)
+    assert [rule.fired for rule in guest.faults] == [1, 1]
+    assert [is_there(guest, device) for device in DEVICES].count(True) == 1
+
+
 @pytest.mark.requirement("R1")
 def test_linux_knows_the_devices(vmur: Guest) -> None:
     """Types and record lengths of a 2540 and a 1403, and a node for each."""
     agent = vmur.agent
     kinds = [agent.read_file(f"/sys/bus/ccw/devices/{device}/cutype") for device in DEVICES]
     assert kinds == [b"2540/00\n", b"2540/00\n", b"1403/00\n"]
+    # They have no SENSE ID, so it was CP who told Linux.
+    points = vmur.control.execute("query-fault-points")["points"]
+    (asked,) = [p["reached"] for p in points if p["point"] == "diag210.device"]
+    assert asked >= len(DEVICES)
     lengths = [agent.read_file(f"/sys/bus/ccw/devices/{device}/reclen") for device in DEVICES]
     assert lengths == [b"80\n", b"80\n", b"132\n"]
     assert opens(vmur, RDR, os.O_RDWR) == errno.EACCES

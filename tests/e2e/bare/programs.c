@@ -215,7 +215,7 @@ static struct ccw any_ccw(int format_1)
 /* A few CCWs that all devices carry out, with data where it may be. */
 static void fill_tame(int format_1)
 {
-	static const uint8_t commands[] = { CCW_NOP, CCW_SENSE, CCW_SENSE_ID };
+	static const uint8_t commands[] = { CCW_NOP, CCW_SENSE };
 	const unsigned int last = below(CCWS);
 
 	for (unsigned int i = 0; i <= last; i++) {
