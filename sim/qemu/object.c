@@ -96,6 +96,8 @@ static void state_changed(void *opaque, bool running, RunState state)
 		s->port.calls->ipl(&s->port);
 	}
 	zvmlab_take_turns(s, running);
+	if (!running)
+		zvmlab_keep_last_storage(s, state);
 }
 
 /* Refuse what only shows once all options of the machine are known. */
@@ -276,6 +278,7 @@ static void zvmlab_class_init(ObjectClass *oc, CLASS_DATA *data)
 	zvmlab_add_holds(oc);
 	zvmlab_add_turns(oc);
 	zvmlab_add_cover(oc);
+	zvmlab_add_last_storage(oc);
 }
 
 static const TypeInfo zvmlab_info = {

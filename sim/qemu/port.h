@@ -105,6 +105,11 @@ void zvmlab_add_cover(ObjectClass *oc);
 /* The machine is where it was before: nothing has been executed. */
 void zvmlab_cover_put_back(void);
 
+/* The property that names a file for what is in storage when the guest has ended. */
+void zvmlab_add_last_storage(ObjectClass *oc);
+/* The machine has stopped, by @state: fill the file if that was its end. */
+void zvmlab_keep_last_storage(const ZvmlabCp *s, RunState state);
+
 /* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
 void zvmlab_state_register(ZvmlabCp *s);
 /* The machine has stopped: its CPUs complete what they have begun. */

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from pathlib import Path
@@ -17,6 +18,7 @@ from zvmlab.builder.count_folder import BOOT, kernels_in
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.linux_files import BUILT_IN, GCOV
 from zvmlab.guest import kernel_lines
+from zvmlab.guest.console import PANIC
 from zvmlab.guest.guest import Stage
 from zvmlab.guest.kernel_lines import Counts, check_counts
 
@@ -30,12 +32,17 @@ class Model:
     def __init__(self, files: dict[str, bytes], kernel: str = "coverage") -> None:
         self.files = files
         self.boot = b"first"
-        self.config = SimpleNamespace(kernel=kernel)
+        self.config = SimpleNamespace(kernel=kernel, backend="qemu")
         looker = SimpleNamespace(read_file=self._read)
         self.agent: Any = SimpleNamespace(write_file=self._write, looker=lambda seconds: looker)
+        self.agent.batch = lambda: SimpleNamespace(
+            open=lambda path: path, read=lambda fd, size: 0, close=lambda fd: 0, run=self._symbols
+        )
         self.stage = Stage.READY
         self.can_answer = True
-        self.emulator = SimpleNamespace(alive=True)
+        self.emulator: Any = SimpleNamespace(alive=True, may_end=False, wait=self._end)
+        self.last_storage = Path("/nonexistent/last-storage")
+        self.keeps = False
         self.console: Any = SimpleNamespace(crash=None)
         self.control = SimpleNamespace(closed=False)
 
@@ -46,6 +53,19 @@ class Model:
         if name not in self.files:
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return self.files[name]
+
+    @staticmethod
+    def _symbols() -> list[Any]:
+        """The beginning of /proc/kallsyms, as a batch reads it."""
+        return [None, SimpleNamespace(data=b"0000000000002000 T _text\n00000"), None]
+
+    def _end(self, seconds: float) -> int:
+        self.emulator.alive = False
+        return 0
+
+    def keep_last_storage(self) -> None:
+        """From now on it would."""
+        self.keeps = True
 
     def _write(self, path: str, content: bytes) -> None:
         assert (path, content) == (RESET, b"1")
@@ -107,6 +127,7 @@ def test_test_counts_from_zero_and_the_boot_is_kept_once(tmp_path: Path) -> None
         guest.files["net/a.gcda"] = test.encode()
         counts.keep(guest, test)
         guest.files["net/a.gcda"] = b"boot"  # it is put back
+    assert guest.keeps
     assert kept(tmp_path) == [
         (BOOT, "", {"net/a.gcda": b"boot"}),
         ("one", "", {"net/a.gcda": b"one"}),
@@ -117,7 +138,7 @@ def test_test_counts_from_zero_and_the_boot_is_kept_once(tmp_path: Path) -> None
 def test_counts_of_a_guest_that_cannot_be_asked_are_lost(tmp_path: Path) -> None:
     counts = Counts(tmp_path)
     crashed, ended, silent = (model({"net/a.gcda": b"1"}) for _ in range(3))
-    crashed.console.crash = SimpleNamespace(line="Kernel panic - not syncing: x")
+    crashed.console.crash = SimpleNamespace(line="Kernel panic - not syncing: x", kind=PANIC)
     ended.can_answer, ended.stage = False, Stage.OFF
 
     def lost(path: str) -> bytes:
@@ -137,6 +158,43 @@ def test_counts_of_a_guest_that_cannot_be_asked_are_lost(tmp_path: Path) -> None
         ("ends", "the guest ended before it could be asked", {}),
         ("is lost", "the agent is gone", {}),
         ("raises", "", {}),
+    ]
+
+
+def test_counts_are_read_from_what_an_ended_guest_left(
+    kernel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the sources that count; an end that is expected is waited for."""
+    symbols = kernel / "boot" / "System.map"
+    left = [(f"{TREE}/net/a.gcda", b"7"), (f"{TREE}/kernel/other.gcda", b"8")]
+
+    def read(storage: Any, head: int) -> list[tuple[str, bytes]]:
+        assert head == 0x2234
+        return left
+
+    monkeypatch.setattr(kernel_lines, "LastStorage", lambda file: contextlib.nullcontext(file))
+    monkeypatch.setattr(kernel_lines, "counts_in", read)
+    for answer in (True, False):
+        guest = model({})
+        counts = Counts(tmp_path / "lines")
+        counts.begin(guest)
+        guest.last_storage = tmp_path / "last-storage"
+        guest.last_storage.write_bytes(b"x")
+        guest.emulator.may_end = True
+        guest.can_answer = answer
+
+        def lost(path: str) -> bytes:
+            raise AgentLost("the agent is gone")
+
+        guest.agent.looker(60).read_file = lost
+        symbols.parent.mkdir(exist_ok=True)
+        known = "0000000000001000 T _text\n"
+        symbols.write_text(f"{known}0000000000001234 b gcov_info_head\n" if answer else known)
+        counts.keep(guest, f"answers: {answer}")
+        assert not guest.last_storage.exists()
+    assert [one for one in kept(tmp_path / "lines") if one[0] != BOOT] == [
+        ("answers: False", f"{symbols} has no gcov_info_head", {}),
+        ("answers: True", "", {"net/a.gcda": b"7"}),
     ]
 
 

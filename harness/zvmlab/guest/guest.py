@@ -262,6 +262,18 @@ class Guest:
         return self._there(self._emulator, "emulator", "start()")
 
     @property
+    def last_storage(self) -> Path:
+        """The file of keep_last_storage(), as soon as the guest has ended."""
+        return self._run_dir.path / "last-storage"
+
+    def keep_last_storage(self) -> None:
+        """Keep what is in its storage when it ends by itself, in QEMU (zvmlab.guest.last_counts)."""
+        self.qmp.execute(
+            "qom-set",
+            {"path": "/objects/cp", "property": "last-storage", "value": str(self.last_storage)},
+        )
+
+    @property
     def control(self) -> Control:
         """Control socket of the CP; from PAUSED on."""
         return self._there(self._control, "control socket", "start()")

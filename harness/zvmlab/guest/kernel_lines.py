@@ -6,7 +6,8 @@
     counts.keep(guest, "tests/e2e/test_smsg.py::test_smsg_arrives[…]")
 
 `zvmlab.builder.count_folder` says how the folder looks.  A module's counts stay in the kernel when it
-is unloaded; a kernel that ends takes its counts along.
+is unloaded.  The counts of a guest that ends in QEMU are read from what it leaves in its storage; of one
+that is killed, or boots again, they are lost.
 """
 
 from __future__ import annotations
@@ -20,15 +21,19 @@ from weakref import WeakKeyDictionary
 
 from zvmlab.agent.wire import AgentLost
 from zvmlab.agent.worker import Worker
-from zvmlab.base.errors import Timeout, UsageError
+from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.builder.count_folder import BOOT, of_kernel
-from zvmlab.builder.kernel import counts_lines
+from zvmlab.builder.kernel import Kernel, counts_lines
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.linux_files import BUILT_IN, COUNTS, NOTES, gcov_folder
-from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.config import QEMU, GuestConfig
+from zvmlab.guest.console import ENDS
 from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.last_counts import LastStorage, counts_in, list_head
 
 _SECONDS = 60.0
+_END_SECONDS = 20.0
+_LINE_MAX = 200
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 DEBUGFS = PurePosixPath("/sys/kernel/debug/gcov")
 
@@ -49,11 +54,15 @@ class Counts:
         self._folder = folder.absolute()
         self._booted: list[GuestConfig] = []
         self._boots: WeakKeyDictionary[Guest, bytes] = WeakKeyDictionary()
+        self._symbols: WeakKeyDictionary[Guest, str] = WeakKeyDictionary()
 
     def begin(self, guest: Guest) -> None:
         """Let the guest count from zero; what its boot ran is kept, once for its configuration."""
-        if not answers(guest):
+        if not answers(guest) or gcov_folder(resolve(guest.config.kernel)) is None:
             return
+        if guest.config.backend == QEMU:
+            guest.keep_last_storage()
+            self._symbols[guest] = _symbol(guest)
         if guest.config not in self._booted:
             self._booted.append(guest.config)
             self.keep(guest, BOOT)
@@ -69,7 +78,8 @@ class Counts:
         counts = of_kernel(self._folder, kernel)
         if not answers(guest):
             crash = guest.console.crash
-            counts.add(test, crash.line if crash else "the guest ended before it could be asked")
+            why = crash.line if crash else "the guest ended before it could be asked"
+            self._keep_last(guest, kernel, test, why)
             return
         folder = counts.add(test)
         try:
@@ -78,7 +88,26 @@ class Counts:
             _read(guest, gcov, folder)
         except (AgentLost, Timeout) as error:
             shutil.rmtree(folder)
-            counts.add(test, str(error).splitlines()[0])
+            self._keep_last(guest, kernel, test, str(error).splitlines()[0])
+
+    def _keep_last(self, guest: Guest, kernel: Kernel, test: str, why: str) -> None:
+        """Keep what a guest has run that cannot be asked any more, or *why* that is lost."""
+        counts = of_kernel(self._folder, kernel)
+        crash = guest.console.crash
+        if guest.emulator.may_end or (crash is not None and crash.kind in ENDS):
+            with contextlib.suppress(Timeout):
+                guest.emulator.wait(_END_SECONDS)
+        if guest.emulator.alive or not guest.last_storage.is_file():
+            counts.add(test, why)
+            return
+        folder = counts.add(test)
+        try:
+            _read_last(guest.last_storage, kernel, self._symbols[guest], folder)
+        except ZvmlabError as error:
+            shutil.rmtree(folder)
+            counts.add(test, str(error))
+        finally:
+            guest.last_storage.unlink()
 
     @contextlib.contextmanager
     def of(self, guest: Guest, test: str) -> Iterator[None]:
@@ -113,6 +142,35 @@ def _read(guest: Guest, gcov: Path, folder: Path) -> None:
             target = folder / source
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(counts)
+
+
+def _symbol(guest: Guest) -> str:
+    """The first line of /proc/kallsyms, which is long."""
+    batch = guest.agent.batch()
+    fd = batch.open("/proc/kallsyms")
+    batch.read(fd, _LINE_MAX)
+    batch.close(fd)
+    return batch.run()[1].data.decode("ascii", "replace").partition("\n")[0]
+
+
+def _read_last(storage: Path, kernel: Kernel, symbol: str, folder: Path) -> None:
+    gcov = gcov_folder(kernel)
+    assert gcov is not None, "it counts lines"
+    symbols = kernel.image.with_name(kernel.image.name.replace("vmlinuz", "System.map"))
+    head = list_head(symbols, symbol)
+    folders = (gcov / BUILT_IN).read_text(encoding="utf-8").splitlines()
+    wanted = {
+        f"{built}/{source}": source
+        for notes in gcov.rglob(f"*{NOTES}")
+        for source in [notes.relative_to(gcov).with_suffix(COUNTS)]
+        for built in folders
+    }
+    with LastStorage(storage) as last:
+        for name, counts in counts_in(last, head):
+            if name in wanted:
+                target = folder / wanted[name]
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(counts)
 
 
 def _counts(worker: Worker, path: PurePosixPath) -> bytes | None:

@@ -574,7 +574,11 @@ def system(
         for guest in made.guests.values():
             watch(request, guest)
     try:
+        for guest in made.guests.values():
+            _begin_counts(request.config, guest)
         yield made
+        for guest in made.guests.values():
+            _keep_counts(request, guest)
         if _has_failed(request) or _has_reported(request):
             return
         if follows and warm_systems.keep(found, made):
