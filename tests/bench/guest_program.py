@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small programs for the guest, tests/bench/guest/NAME.c."""
+"""Small programs for the guest: tests/bench/guest/NAME.c, or those of the tests in guests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from zvmlab.base.cache import digest, entry
 from zvmlab.builder.image import COMPILER, compiler_version
 from zvmlab.guest.guest import Guest
 
-_SOURCES = Path(__file__).parent / "guest"
+_TESTS = Path(__file__).parents[1]
+_FOLDERS = (_TESTS / "bench/guest", _TESTS / "e2e/programs")
 _SECONDS = 300.0
 
 
 def guest_program(name: str) -> Path:
     """The executable, static, from the cache."""
-    source = _SOURCES / f"{name}.c"
+    found = (folder / f"{name}.c" for folder in _FOLDERS)
+    source = next(path for path in found if path.exists())
 
     def build(folder: Path) -> None:
         command = [COMPILER, "-static", "-O2", "-Wall", "-o", str(folder / name), str(source)]

@@ -29,7 +29,7 @@ from zvmlab.guest.system import System, program
 PROGRAM = "/bin/iucv_pace"
 _PEER = "PACER"
 _NAME = "PACE"
-# struct plan of guest/iucv_pace.c, in the guest's byte order.
+# struct plan of tests/e2e/programs/iucv_pace.c, in the guest's byte order.
 _PLAN = struct.Struct(">III")
 MESSAGES = {100: 3000, 16_000: 1000}
 TRIPS = 1000

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from iucv_socket import Socket
+from iucv_socket import STREAM, Socket
 from netiucv_lab import OTHER, OWN, Datagrams, Interface, make, need_module
 from test_smsg import Events, seen_by
 from waiting import wait_until
@@ -38,11 +38,13 @@ def bob(system: System) -> Worker:
     return system.guests["BOB"].agent.worker("sockets")
 
 
-def connected(client: Worker, server: Worker, user: str) -> tuple[Socket, Socket]:
+def connected(
+    client: Worker, server: Worker, user: str, kind: int = STREAM
+) -> tuple[Socket, Socket]:
     """A socket of *client*'s guest and the one that *user*'s guest has accepted it with."""
-    with Socket.make(server, name="SERVER") as listening:
+    with Socket.make(server, kind, "SERVER") as listening:
         listening.listen(1)
-        calling = Socket.make(client, name="CLIENT")
+        calling = Socket.make(client, kind, "CLIENT")
         calling.connect(user, "SERVER")
         return calling, listening.accept()
 
