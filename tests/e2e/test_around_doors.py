@@ -39,13 +39,12 @@ from around_lab import (
     run,
     set_cpu1,
 )
-from iucv_socket import AF_IUCV, NONBLOCK, SEQPACKET, SO_ERROR, SOL_SOCKET, STREAM, Socket
+from iucv_socket import SEQPACKET, STREAM, Socket
 from test_af_iucv_sockets import pair
 from test_hvc_iucv import Tty, take
 from test_vmur import PUN, RDR, await_node, online
 
 from waiting import wait_until
-from zvmlab.agent.wire import Call
 from zvmlab.cp.hvciucv import IucvTerminal
 from zvmlab.cp.peer import Peer
 from zvmlab.cp.spool import PUNCH, cards, files, put, read
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 POLL_CALL, ACCEPT_CALL = 168, 364
-POLLIN, POLLOUT = 1, 4
+POLLIN = 1
 ERESTARTSYS = 512
 VMCP = "/dev/vmcp"
 DISK = "/dev/dcssblk0"
@@ -352,24 +351,6 @@ def test_connections_of_a_ring(lab: Guest) -> None:
         receiving = Running(lab, accepted.fd, "ring", RECV, 4)
         assert run(lab, client.fd, "ring", SEND, stdin=b"sent") == Answer(4, 0, b"")
         assert receiving.answer() == Answer(4, 0, b"sent")
-
-
-@pytest.mark.requirement("E2")
-@pytest.mark.kernel_defect(
-    44,
-    "af_iucv: a connect() that must not wait is taken back",
-    seen=rf"assert {errno.EAGAIN} == {errno.EINPROGRESS}",
-)
-def test_connection_that_is_not_waited_for_is_made(guest: Guest) -> None:
-    """EINPROGRESS, and poll() says when it is there (POSIX); io_uring's connect() builds on that."""
-    agent = guest.agent
-    with Socket.make(agent, STREAM, "SERVER") as server:
-        server.listen(1)
-        made = agent.call(Call.SOCKET, AF_IUCV, STREAM | NONBLOCK, 0).check()
-        with Socket(agent, made) as client:
-            assert client.try_connect(USER, "SERVER").errno == errno.EINPROGRESS
-            assert client.ready(POLLOUT, 60_000) & POLLOUT
-            assert client.option(SO_ERROR, SOL_SOCKET) == 0
 
 
 @pytest.mark.requirement("E4")
