@@ -12,14 +12,17 @@ from pathlib import Path
 import pytest
 
 from keyboard import type_keys
+from test_shutdown_actions import pull
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import Both
 from zvmlab.agent.worker import Worker
 from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.console import DISABLED_WAIT, PANIC
 from zvmlab.guest.guest import Guest
 
 TERMINAL = "/dev/ttyS0"
 DEVICE = "/sys/bus/ccw/drivers/3215/0.0.0009"
+DROP = "/sys/bus/ccw/drivers/3215/con_drop"
 # Linux' include/uapi/asm-generic/ioctls.h and termbits-common.h.
 TCSBRK, TCXONC, TCFLSH, TIOCOUTQ = 0x5409, 0x540A, 0x540B, 0x5411
 TCOOFF, TCOON, TCOFLUSH = 0, 1, 1
@@ -76,6 +79,28 @@ def shell(guest: Guest, script: str) -> str:
     )
 
 
+def loud(guest: Guest) -> None:
+    """What programs write to the kernel's log is on the console, too."""
+    guest.agent.write_file("/proc/sys/kernel/printk_devkmsg", b"on\n")
+    guest.agent.write_file("/proc/sys/kernel/printk", b"7")
+
+
+def write_log(guest: Guest, word: str, count: int) -> None:
+    """So many lines in the kernel's log, with numbers."""
+    line = f'echo "<5>{word} $i."'
+    shell(guest, f"i=0; while [ $i -lt {count} ]; do i=$((i+1)); {line}; done > /dev/kmsg")
+
+
+def in_log(guest: Guest, word: str) -> list[int]:
+    """The numbers of those on the console."""
+    return [int(number) for number in re.findall(rf"{word} (\d+)\.\n", log(guest))]
+
+
+def need_drop(guest: Guest) -> None:
+    if guest.agent.open(DROP).errno:
+        pytest.skip("con3215 before 6.2 always waits, and has no con_drop")
+
+
 @pytest.mark.requirement("O4")
 def test_linux_finds_it_by_what_cp_says(guest: Guest) -> None:
     """QUERY CONSOLE and QUERY TERMINAL: no parameter of the kernel's names the 3215."""
@@ -88,7 +113,7 @@ def test_linux_finds_it_by_what_cp_says(guest: Guest) -> None:
 
 
 @pytest.mark.requirement("O5")
-@pytest.mark.parametrize("lines", [5000, pytest.param(100_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("lines", [5000, pytest.param(300_000, marks=pytest.mark.full)])
 def test_many_lines(quiet: Guest, lines: int) -> None:
     """All of them, byte for byte, with tabs as blanks."""
     script = f'i=0; while [ $i -lt {lines} ]; do i=$((i+1)); echo "line $i|\t|"; done'
@@ -101,6 +126,22 @@ def test_many_lines(quiet: Guest, lines: int) -> None:
 
     expected = "".join(map(line, range(1, lines + 1)))
     wait_until(lambda: expected in log(quiet), "all lines", lambda: log(quiet)[-500:])
+
+
+@pytest.mark.requirement("O10")
+@pytest.mark.parametrize("trigger", ["poff", "panic"])
+def test_last_words(guest: Guest, trigger: str) -> None:
+    """All that the kernel has written is on the console, though nobody waits for it any more."""
+    loud(guest)
+    guest.agent.write_file("/proc/sys/kernel/panic", b"0")
+    write_log(guest, "last", 500)
+    pull(guest, trigger)
+    if trigger == "panic":
+        guest.expect_crash(PANIC, DISABLED_WAIT, seconds=LIMIT)
+        assert log(guest).index("last 500.\n") < log(guest).index("Kernel panic - not syncing")
+    else:
+        assert guest.emulator.wait(LIMIT) == 0
+    assert in_log(guest, "last") == list(range(1, 501))
 
 
 @pytest.mark.requirement("O6")
@@ -186,21 +227,47 @@ def test_output_that_is_stopped(worker: Worker, terminal: int, quiet: Guest) -> 
     control.close(fd).check()
 
 
-@pytest.mark.requirement("O8")
+@pytest.mark.requirement("O5")
 def test_output_that_is_not_dropped(quiet: Guest) -> None:
     """con_drop off: the kernel waits for the console, which has all of its lines."""
-    switch = "/sys/bus/ccw/drivers/3215/con_drop"
-    if quiet.agent.open(switch).errno:
-        pytest.skip("con3215 before 6.2 always waits, and has no con_drop")
-    assert quiet.agent.read_file(switch) == b"1\n"
-    quiet.agent.write_file(switch, b"0\n")
-    assert quiet.agent.read_file(switch) == b"0\n"
-    quiet.agent.write_file("/proc/sys/kernel/printk_devkmsg", b"on\n")
-    quiet.agent.write_file("/proc/sys/kernel/printk", b"7")
-    shell(quiet, 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo "<5>kept $i."; done > /dev/kmsg')
+    need_drop(quiet)
+    assert quiet.agent.read_file(DROP) == b"1\n"
+    quiet.agent.write_file(DROP, b"0\n")
+    assert quiet.agent.read_file(DROP) == b"0\n"
+    loud(quiet)
+    write_log(quiet, "kept", 2000)
     await_text(quiet, "kept 2000.\n")
-    numbers = [int(number) for number in re.findall(r"kept (\d+)\.\n", log(quiet))]
-    assert numbers == list(range(1, 2001))
+    assert in_log(quiet, "kept") == list(range(1, 2001))
+
+
+@pytest.mark.requirement("O5")
+@pytest.mark.zvmlab(command_line="con3215_drop=0")
+def test_parameter_for_output_that_is_not_dropped(guest: Guest) -> None:
+    """Without the parameter it is dropped."""
+    need_drop(guest)
+    assert guest.agent.read_file(DROP) == b"0\n"
+
+
+@pytest.mark.requirement("O5")
+def test_output_that_is_dropped(quiet: Guest, worker: Worker, terminal: int) -> None:
+    """The kernel goes on while the console is stopped; of more than 64 KiB the oldest lines are gone."""
+    need_drop(quiet)
+    loud(quiet)
+    worker.ioctl(terminal, TCXONC, TCOOFF).check()
+    write_log(quiet, "much", 4000)
+    assert not in_log(quiet, "much")
+    worker.ioctl(terminal, TCXONC, TCOON).check()
+    await_text(quiet, "much 4000.\n")
+    found = in_log(quiet, "much")
+    assert found == list(range(4001 - len(found), 4001)) and 500 < len(found) < 4000
+
+
+@pytest.mark.requirement("O8")
+def test_output_as_a_program_asks(quiet: Guest, worker: Worker, terminal: int) -> None:
+    """stty: a carriage return is the end of a line."""
+    shell(quiet, f"stty -F {TERMINAL} opost ocrnl -onlcr")
+    worker.write(terminal, b"first\rsecond\n").check()
+    await_text(quiet, "first\nsecond\n")
 
 
 @pytest.mark.requirement("O8")
