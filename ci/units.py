@@ -43,6 +43,8 @@ from zvmlab.base.tree import TREE
 
 LIMIT_S = 3600
 """Check ends a test by itself; this ends a program that Check does not."""
+TEST_S = 1800
+"""When Check ends a test: by the clock, so that a busy machine needs more than by hand."""
 LOOKED_AT = re.compile(
     r"(CK_|LC_|LD_|MALLOC_|GLIBC_)\w+|[A-Z]+SAN_OPTIONS|LANG|LANGUAGE|TZ|TMPDIR|ARGP_HELP_FMT|PATH"
 )
@@ -162,6 +164,7 @@ class Test:
             done = subprocess.run(
                 argv,
                 cwd=place,
+                env={"CK_DEFAULT_TIMEOUT": str(TEST_S), **os.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
