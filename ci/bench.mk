@@ -59,3 +59,7 @@ bench-emulators: setup-bench ##+ measure: benchmark only the two emulators again
 .PHONY: bench-system
 bench-system: setup-bench $(BUILD)/bench_iucv ##+ measure: benchmark only guests of a system: messages between them, round trips, starts
 	$(Q)$(BENCH) --part system
+
+.PHONY: bench-ring
+bench-ring: setup-bench ##+ measure: benchmark only a system of 64 guests: start, memory, a token that goes round
+	$(Q)$(BENCH) --part ring

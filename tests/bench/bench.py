@@ -35,6 +35,7 @@ import pairs
 import qemu_speed
 import recording
 import records
+import ring
 import scenario_rate
 import shards
 import start
@@ -67,6 +68,7 @@ PARTS = (
     "emulators",
     "shards",
     "system",
+    "ring",
     "dmstats",
     "taskstats",
 )
@@ -127,6 +129,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "emulators": lambda: emulators.measure(small, count, progress),
         "shards": lambda: shards.measure(arguments.kernel, count),
         "system": lambda: systems.measure(small, arguments.build / "bench_iucv", count, progress),
+        "ring": lambda: ring.measure(small, count, progress),
         "dmstats": lambda: dm_watch.measure(small, count, progress),
         "taskstats": lambda: task_listener.measure(small, count, progress),
     }

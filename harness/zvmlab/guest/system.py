@@ -16,6 +16,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
@@ -34,6 +35,8 @@ from zvmlab.guest.run_dir import RunDir
 
 START_SECONDS = 60.0
 ORDER_SECONDS = 60.0
+_SIDE_BY_SIDE = 4
+"""How many guests boot at a time."""
 TURN_US = 1000
 """Of the guest's time, if machines take turns."""
 _LOG = "system.log"
@@ -229,11 +232,16 @@ class System:
         guests = {name: guest for name, guest in self.guests.items() if guest.stage < Stage.READY}
         if any(guest.stage < Stage.PAUSED for guest in guests.values()):
             self.start_guests()
-        for guest in guests.values():
+        # An agent waits seconds for its connection, which it gets after those of the guests before it.
+        waiting = list(guests.values())
+        ahead = len(waiting) if self._turns is not None else _SIDE_BY_SIDE
+        for guest in waiting[:ahead]:
             guest.resume()
-        for userid, guest in guests.items():
+        for (userid, guest), following in zip_longest(guests.items(), waiting[ahead:]):
             with _said_of(userid):
                 guest.boot()
+            if following is not None:
+                following.resume()
 
     def key(self, since: str = "") -> str:
         """Where in the cache a system like this is saved (checkpoint.system_key), once it has booted."""
