@@ -331,6 +331,17 @@ static bool is_valid(const struct cp_port *port, const struct member_call *asked
 		asked->amode == 64);
 }
 
+/*
+ * When a machine calls, by its own clock.  If machines take turns, it is over for one whose emulator
+ * ends: whether the clock has jumped to the end of the turn by then is a matter of the host's time.
+ */
+static uint64_t time_of(const struct member *member, const struct member_call *asked)
+{
+	const bool ends = member->ends || asked->function == MEMBER_ENDS;
+
+	return ends && member->sys->turn_ns ? member->tod : asked->tod;
+}
+
 static void prepare(struct member *member, struct request *r)
 {
 	const struct member_call *asked = &r->asked;
@@ -341,8 +352,8 @@ static void prepare(struct member *member, struct request *r)
 	};
 	memcpy(r->reply.gr, asked->gr, sizeof(r->reply.gr));
 	memcpy(member->prefix, asked->prefix, sizeof(member->prefix));
-	member_set_clock(member, asked->tod, asked->function == MEMBER_CLOCK ? asked->enabled
-									      : member->runs);
+	member_set_clock(member, time_of(member, asked),
+			 asked->function == MEMBER_CLOCK ? asked->enabled : member->runs);
 }
 
 void member_called(struct member *member)
