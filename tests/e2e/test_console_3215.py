@@ -227,7 +227,7 @@ def test_output_that_is_stopped(worker: Worker, terminal: int, quiet: Guest) -> 
     control.close(fd).check()
 
 
-@pytest.mark.requirement("O5")
+@pytest.mark.requirement("O8")
 def test_output_that_is_not_dropped(quiet: Guest) -> None:
     """con_drop off: the kernel waits for the console, which has all of its lines."""
     need_drop(quiet)
@@ -240,7 +240,7 @@ def test_output_that_is_not_dropped(quiet: Guest) -> None:
     assert in_log(quiet, "kept") == list(range(1, 2001))
 
 
-@pytest.mark.requirement("O5")
+@pytest.mark.requirement("O8")
 @pytest.mark.zvmlab(command_line="con3215_drop=0")
 def test_parameter_for_output_that_is_not_dropped(guest: Guest) -> None:
     """Without the parameter it is dropped."""
@@ -248,7 +248,7 @@ def test_parameter_for_output_that_is_not_dropped(guest: Guest) -> None:
     assert guest.agent.read_file(DROP) == b"0\n"
 
 
-@pytest.mark.requirement("O5")
+@pytest.mark.requirement("O8")
 def test_output_that_is_dropped(quiet: Guest, worker: Worker, terminal: int) -> None:
     """The kernel goes on while the console is stopped; of more than 64 KiB the oldest lines are gone."""
     need_drop(quiet)
