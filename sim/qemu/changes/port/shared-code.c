@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * accel/tcg: translate code anew each time in pages that other processes store into
+ * accel/tcg: translate anew what other processes may have stored into
  *
  * QEMU learns of stores of its own CPUs and devices into code that it has
  * translated.  Pages of a segment that several guests share change without
