@@ -13,8 +13,11 @@ static void turn_is_over(void *opaque)
 {
 	ZvmlabCp *s = opaque;
 
-	/* It ends in this turn, wherever in it QEMU gets to that. */
-	if (qemu_shutdown_requested_get() != SHUTDOWN_CAUSE_NONE)
+	/*
+	 * It ends in this turn, wherever in it QEMU gets to that; or stops, and whoever stops it leaves
+	 * QEMU's lock to this thread now and then: who stands is given no turn.
+	 */
+	if (qemu_shutdown_requested_get() != SHUTDOWN_CAUSE_NONE || !runstate_is_running())
 		return;
 	s->turn_end += s->port.calls->turn(&s->port);
 	timer_mod(s->turn, s->turn_end);
