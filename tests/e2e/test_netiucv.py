@@ -386,7 +386,7 @@ def test_mtu_has_limits_einval(interface: Interface) -> None:
 
 
 @pytest.mark.requirement("N7")
-@pytest.mark.parametrize("mtu", [MIN_MTU, 1500, 32768, 65532])
+@pytest.mark.parametrize("mtu", [MIN_MTU, 1500, 32768, 65533])
 def test_largest_packet_of_an_mtu(
     interface: Interface, peer: Peer, datagrams: Datagrams, mtu: int
 ) -> None:
