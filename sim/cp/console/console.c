@@ -12,6 +12,7 @@
 #include "cp_private.h"
 #include "ebcdic.h"
 #include "zvmlab/command.h"
+#include "zvmlab/fault.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
@@ -116,11 +117,30 @@ static void console_line(struct cp *cp, const char *text)
 		show_line(cp, text, strlen(text));
 }
 
-static void write_text(struct cp *cp, const struct cp_unit_io *io)
+static void ends_with_check(struct cp_unit_io *io, uint32_t sense)
+{
+	io->status = CP_UNIT_ENDED | CP_UNIT_CHECK;
+	io->sense[0] = (uint8_t)sense;
+	io->length = 0;
+}
+
+/* A fault is the command's, whose text may come in several pieces. */
+static void write_text(struct cp *cp, struct cp_unit_io *io)
 {
 	const bool returns = io->command == COMMAND_WRITE_CR;
+	struct fault_action fault = { .kind = FAULT_NONE };
 	char text[CP_UNIT_DATA];
 
+	if (!io->again)
+		fault = fault_of_guest(cp, FAULT_CONSOLE_WRITE, "");
+	if (fault.kind == FAULT_RC) {
+		ends_with_check(io, fault.value);
+		return;
+	}
+	if (fault.kind == FAULT_DROP)
+		return;
+	if (fault.kind == FAULT_CORRUPT && io->length > 0)
+		io->data[fault.offset % io->length] ^= (uint8_t)fault.value;
 	ebcdic_decode(text, io->data, io->length);
 	show(cp, text, io->length);
 	/* AUTOCR is for programs that leave it to CP to end their lines. */
@@ -136,23 +156,37 @@ static void drop_line(struct console *console)
 	memmove(console->line, console->line + 1, console->lines * sizeof(console->line[0]));
 }
 
-void console_io(struct cp *cp, struct cp_unit_io *io)
+/* A line that cannot be read is lost: the guest would be told of it again and again. */
+static void read_line(struct cp *cp, struct cp_unit_io *io)
 {
 	struct console *console = cp->console;
+	struct fault_action fault;
 
+	if (console->lines == 0) {
+		io->status = CP_UNIT_WAITS;
+		return;
+	}
+	fault = fault_of_guest(cp, FAULT_CONSOLE_READ, "");
+	if (fault.kind == FAULT_RC) {
+		ends_with_check(io, fault.value);
+	} else {
+		io->length = console->line[0].len;
+		ebcdic_encode(io->data, console->line[0].text, io->length);
+		if (fault.kind == FAULT_CORRUPT && io->length > 0)
+			io->data[fault.offset % io->length] ^= (uint8_t)fault.value;
+	}
+	drop_line(console);
+}
+
+void console_io(struct cp *cp, struct cp_unit_io *io)
+{
 	switch (io->command) {
 	case COMMAND_WRITE:
 	case COMMAND_WRITE_CR:
 		write_text(cp, io);
 		return;
 	case COMMAND_READ:
-		if (console->lines == 0) {
-			io->status = CP_UNIT_WAITS;
-			return;
-		}
-		io->length = console->line[0].len;
-		ebcdic_encode(io->data, console->line[0].text, io->length);
-		drop_line(console);
+		read_line(cp, io);
 		return;
 	default:
 		show(cp, "\a", 1);
