@@ -78,8 +78,6 @@ def why_cold(config: GuestConfig) -> str | None:
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
-    if config.system is not None and config.deterministic:
-        return "its system's machines take turns from the first instruction on"
     if config.system is not None and _has_disks(config):
         return "other members of its system can link its virtual disks"
     if config.devices:

@@ -374,6 +374,9 @@ class Guest:
             self.boot()
             return checkpoint.open_pool(self.agent)
         self.resume()
+        if self._lockstep is not None:
+            # Nothing comes from outside before its checkpoint is there.
+            self._lockstep.end()
         limit = FairLimit(self.config.boot_seconds * self._slowness, self.emulator.starved_seconds)
         while _WAITS_FOR_NAME not in self.console.text():
             self.check()

@@ -16,7 +16,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
@@ -199,25 +199,23 @@ class System:
         self._launch(guests, founds)
 
     def _launch(self, guests: Mapping[str, Guest], founds: Mapping[str, Path | None]) -> None:
-        """Start their emulators side by side: each has a part of its own to do at each step."""
+        """Start their emulators side by side: each has a part of its own to do at each step.
+
+        Where machines take turns, one after the other: what CP does for a machine that logs on, or
+        that goes on from its checkpoint, comes before the next one's.
+        """
         steps: Sequence[Callable[[str, Guest], None]] = (
             lambda userid, guest: guest.launch(founds[userid]),
             lambda _, guest: guest.connect(),
             lambda _, guest: guest.start(),
         )
         self._expect(*guests)
-        if self._turns is not None:
-            # What a machine does at its log-on comes before the next one's.
-            for userid, guest in guests.items():
-                with _said_of(userid):
-                    guest.launch(founds[userid])
-                    guest.connect()
-            steps = steps[2:]
+        together = [list(guests)] if self._turns is None else [[userid] for userid in guests]
         try:
-            for step in steps:
-                for userid, guest in guests.items():
+            for userids, step in product(together, steps):
+                for userid in userids:
                     with _said_of(userid):
-                        step(userid, guest)
+                        step(userid, guests[userid])
         except BaseException:
             with contextlib.suppress(EmulatorError):
                 self._expect()
