@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from zvmlab.guest.system import System
 pytestmark = pytest.mark.first_kernel
 ALL = ("ALICE", "BOB", "CAROL")
 SIZE = 5000
+DEATHS, SEED, LATEST_CALL = 100, 1867, 2000
 
 
 class Talk:
@@ -99,6 +102,42 @@ def check_others(system: System, userid: str, talks: Mapping[tuple[str, str], Ta
     for name, guest in system.guests.items():
         if name != userid:
             wait_until(lambda: userid not in names(guest), f"the log-off of {userid}")
+
+
+def resident_kib(system: System) -> int:
+    """Memory of the process that has CP."""
+    status = Path(f"/proc/{system.process.pid}/status").read_text("ascii")
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+@pytest.mark.requirement("S2")
+@pytest.mark.zvmlab_system(ALICE={}, BOB={}, CAROL={})
+def test_a_hundred_times_each_in_turn(system: System) -> None:
+    """At any call of its next 2,000, or killed at any moment; the process does not grow."""
+    chance = random.Random(SEED)
+    before, sizes = descriptors(system), []
+    for number in range(DEATHS * len(ALL)):
+        userid = ALL[number % len(ALL)]
+        talks = talk(system, 0)
+        for one in talks.values():
+            one.await_more()
+        victim, call = system.guests[userid], chance.randint(-LATEST_CALL // 2, LATEST_CALL)
+        if call > 0:
+            cut(system, victim, userid, call)
+        else:
+            time.sleep(-call / 10_000)
+            victim.kill()
+        check_others(system, userid, talks)
+        victim.stop()
+        for one in talks.values():
+            one.end()
+        system.guest(userid, victim.config).boot()
+        wait_until(lambda: descriptors(system) == before, "what the guests before had")
+        sizes.append(resident_kib(system))
+    middle = len(sizes) // 2
+    assert max(sizes[middle:]) <= max(sizes[:middle]) * 1.05
 
 
 @pytest.mark.representative
