@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""AF_IUCV against a model of it: any calls of several sockets in any order, and what each returns.
+
+The sockets are of one guest, and connect to each other.  The model is POSIX' of sockets with
+connections, with the error numbers of Linux' AF_IUCV; CP's table says which paths are left.
+"""
+
+from __future__ import annotations
+
+import errno
+import select
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+from iucv_socket import (
+    AF_IUCV,
+    MSG_DONTWAIT,
+    MSG_EOR,
+    MSG_PEEK,
+    MSG_TRUNC,
+    SEQPACKET,
+    SHUT_RD,
+    SHUT_RDWR,
+    SHUT_WR,
+    SO_IPRMDATA_MSG,
+    SO_MSGLIMIT,
+    SOL_SOCKET,
+    STREAM,
+    Socket,
+    address,
+)
+from test_af_iucv_sockets import GUEST, paths
+
+from zvmlab.agent.calls import CallResult
+from zvmlab.agent.wire import Call
+from zvmlab.guest.guest import Guest
+
+STEPS = 300
+MOST = 10
+MOST_MESSAGES = 20
+NAMES = ("ALPHA", "BETA", "GAMMA")
+SO_TYPE, SO_PROTOCOL, SO_DOMAIN = 3, 38, 39
+ADDRESS = len(address(GUEST, ""))
+OPEN, BOUND, LISTENING, CONNECTED, SEVERED = "open", "bound", "listening", "connected", "severed"
+BACKLOG = 2
+LIKELY: dict[str, Sequence[str]] = {
+    OPEN: ("_bind",) * 6 + ("_connect",) * 6,
+    BOUND: ("_listen",) * 6 + ("_connect",) * 2,
+    LISTENING: ("_accept",) * 12,
+    CONNECTED: ("_send",) * 15 + ("_recv",) * 15,
+    SEVERED: ("_close",) * 4 + ("_recv",) * 4,
+}
+"""The calls that lead somewhere; the others come as well."""
+WANTED = select.POLLIN | select.POLLRDHUP
+
+
+@dataclass(eq=False)
+class Model:
+    """A socket."""
+
+    kind: int
+    protocol: int
+    state: str = OPEN
+    name: str = ""
+    backlog: int = 0
+    waiting: list[Model] = field(default_factory=list)
+    """Connections that nobody has accepted."""
+    partner: Model | None = None
+    received: list[bytes] = field(default_factory=list)
+    """Messages; one of no bytes is the end of what the partner sends."""
+    read_end: bool = False
+    write_end: bool = False
+    quiesced: bool = False
+    """Its partner may send nothing."""
+
+    def sever(self) -> None:
+        """The partner learns that the connection has gone."""
+        if self.partner is not None:
+            self.partner.state, self.partner.partner = SEVERED, None
+            self.partner = None
+
+    def take(self, message: bytes) -> None:
+        """A message of the partner's."""
+        if not self.read_end:
+            self.received.append(message)
+
+    def shutdown(self, how: int) -> int:
+        """The errno."""
+        if how not in (SHUT_RD, SHUT_WR, SHUT_RDWR):
+            return errno.EINVAL
+        if self.state in (LISTENING, SEVERED):
+            return errno.ENOTCONN
+        error = 0
+        if how != SHUT_RD:
+            self.write_end = True
+            if self.partner is not None and self.partner.quiesced:
+                error = errno.ECONNRESET
+            elif self.partner is not None:
+                self.partner.take(b"")
+        if how != SHUT_WR:
+            self.read_end = True
+            self.received.clear()
+            if self.partner is not None:
+                self.quiesced = self.partner.write_end = True
+                error = 0
+        return error
+
+    def send(self, data: bytes, flags: int) -> int:
+        """The errno."""
+        if self.kind == SEQPACKET and not flags & MSG_EOR:
+            return errno.EOPNOTSUPP
+        if self.write_end:
+            return errno.EPIPE
+        if self.partner is None:
+            return errno.ENOTCONN
+        self.partner.take(data)
+        return 0
+
+    def recv(self, size: int, flags: int) -> tuple[int, int, bytes]:
+        """What it returns, the errno, and the bytes."""
+        if not self.received:
+            if self.state == SEVERED or self.read_end:
+                return 0, 0, b""
+            return -1, errno.EAGAIN, b""
+        message = self.received[0]
+        found = message[:size]
+        if not message:
+            self.read_end = True
+        if not flags & MSG_PEEK:
+            self.received.pop(0)
+            if self.kind == STREAM and len(found) < len(message):
+                self.received.insert(0, message[size:])
+        whole = self.kind == SEQPACKET and flags & MSG_TRUNC
+        return len(message) if whole else len(found), 0, found
+
+    @property
+    def events(self) -> int:
+        """What poll says of reading, and of ends."""
+        if self.state == LISTENING:
+            # Not one that has gone before it was accepted (defect 1).
+            waits = any(one.state == CONNECTED for one in self.waiting)
+            return select.POLLIN if waits else 0
+        found = 0
+        if self.received or self.read_end or self.state == SEVERED:
+            found |= select.POLLIN
+        if self.read_end:
+            found |= select.POLLRDHUP
+        if self.read_end and self.write_end:
+            found |= select.POLLHUP
+        return found
+
+
+class Run:
+    """The same calls in the guest and in the model."""
+
+    def __init__(self, guest: Guest, rng: Random) -> None:
+        self._guest = guest
+        self._worker = guest.agent.worker("sockets")
+        self._rng = rng
+        self._before = paths(guest)
+        self.sockets: list[tuple[Socket, Model]] = []
+
+    def step(self) -> None:
+        """One call of one of the sockets, or a new one."""
+        if not self.sockets or (len(self.sockets) < MOST and self._rng.random() < 0.2):
+            self._make()
+        made, model = self._rng.choice(self.sockets)
+        calls: list[Callable[[Socket, Model], None]] = [
+            *(self._bind, self._listen, self._connect, self._accept, self._send, self._recv),
+            *(self._shutdown, self._close, self._options),
+        ]
+        calls += [getattr(self, name) for name in LIKELY[model.state]]
+        self._rng.choice(calls)(made, model)
+        self.compare()
+
+    def compare(self) -> None:
+        """Each socket's events, and the paths that CP has: one for each end of a connection."""
+        asked = [(made.fd, WANTED) for made, _ in self.sockets]
+        found = self._worker.poll(asked, 0).revents if asked else []
+        known = WANTED | select.POLLHUP
+        assert [(one.state, events & known) for (_, one), events in zip(self.sockets, found)] == [
+            (one.state, one.events) for _, one in self.sockets
+        ]
+        ends = [one for _, one in self.sockets]
+        ends += [waits for one in ends for waits in one.waiting]
+        assert paths(self._guest) - self._before == sum(one.partner is not None for one in ends)
+
+    def _make(self) -> None:
+        model = Model(self._rng.choice((STREAM, SEQPACKET)), self._rng.choice((0, AF_IUCV)))
+        made = self._worker.call(Call.SOCKET, AF_IUCV, model.kind, model.protocol).check()
+        self.sockets.append((Socket(self._worker, made), model))
+
+    def _named(self, call: Call, made: Socket, name: str, length: int) -> CallResult:
+        at = address(GUEST, name).ljust(length, b"\0")
+        return made.worker.call(call, made.fd, at, length)
+
+    def _length(self) -> int:
+        return self._rng.choice((ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS + 8, ADDRESS - 1, 2))
+
+    def _bind(self, made: Socket, model: Model) -> None:
+        name, length = self._rng.choice(NAMES), self._length()
+        done = self._named(Call.BIND, made, name, length)
+        used = [one.name for _, one in self.sockets]
+        used += [one.name for _, listener in self.sockets for one in listener.waiting]
+        if length < ADDRESS:
+            wanted = errno.EINVAL
+        elif model.state != OPEN:
+            wanted = errno.EBADFD
+        elif name in used:
+            wanted = errno.EADDRINUSE
+        else:
+            wanted = 0
+            model.state, model.name = BOUND, name
+        assert done.errno == wanted
+
+    def _listen(self, made: Socket, model: Model) -> None:
+        backlog = self._rng.randint(0, BACKLOG)
+        done = made.worker.call(Call.LISTEN, made.fd, backlog)
+        assert done.errno == (0 if model.state == BOUND else errno.EINVAL)
+        if model.state == BOUND:
+            model.state, model.backlog = LISTENING, backlog
+
+    def _connect(self, made: Socket, model: Model) -> None:
+        listening = [one.name for _, one in self.sockets if one.state == LISTENING]
+        likely = listening if listening and self._rng.random() < 0.9 else NAMES
+        name, length = self._rng.choice(likely), self._length()
+        done = self._named(Call.CONNECT, made, name, length)
+        if length < ADDRESS:
+            assert done.errno == errno.EINVAL
+        elif model.state not in (OPEN, BOUND):
+            assert done.errno == errno.EBADFD
+        else:
+            assert done.errno == self._connected(model, name)
+
+    def _connected(self, model: Model, name: str) -> int:
+        listening = [one for _, one in self.sockets if one.state == LISTENING]
+        listener = next((one for one in listening if one.name == name), None)
+        if listener is None or len(listener.waiting) > listener.backlog:
+            model.state = SEVERED
+            return errno.ECONNREFUSED
+        model.state = CONNECTED
+        model.partner = Model(listener.kind, listener.protocol, CONNECTED, name, partner=model)
+        listener.waiting.append(model.partner)
+        return 0
+
+    def _accept(self, made: Socket, model: Model) -> None:
+        if model.state != LISTENING:
+            assert made.try_accept().errno == errno.EBADFD
+        elif model.waiting:
+            accepted = model.waiting.pop(0)
+            self.sockets.append((made.accept(), accepted))
+            self._options(*self.sockets[-1])
+
+    def _send(self, made: Socket, model: Model) -> None:
+        if model.partner is not None and len(model.partner.received) >= MOST_MESSAGES:
+            return
+        data = self._rng.randbytes(self._rng.choice((1, 7, 8, self._rng.randint(1, 6000))))
+        flags = self._rng.choice((MSG_EOR, MSG_EOR, MSG_EOR, 0))
+        done = made.try_send(data, flags | MSG_DONTWAIT)
+        assert done.errno == model.send(data, flags)
+        if not done.errno:
+            assert done.ret == len(data)
+
+    def _recv(self, made: Socket, model: Model) -> None:
+        size = self._rng.choice((1, 7, self._rng.randint(1, 3000), 8000))
+        flags = self._rng.choice((0, 0, MSG_PEEK, MSG_TRUNC))
+        done = made.try_recv(size, flags | MSG_DONTWAIT)
+        ret, error, data = model.recv(size, flags)
+        assert (done.ret if not done.errno else -1, done.errno) == (ret, error)
+        assert done.data[: len(data)] == data
+
+    def _shutdown(self, made: Socket, model: Model) -> None:
+        how = self._rng.choice((SHUT_RD, SHUT_WR, SHUT_WR, SHUT_RDWR, 3))
+        assert made.shutdown(how).errno == model.shutdown(how)
+
+    def _close(self, made: Socket, model: Model) -> None:
+        made.close()
+        self.sockets.remove((made, model))
+        model.sever()
+        for one in model.waiting:
+            one.sever()
+
+    def _options(self, made: Socket, model: Model) -> None:
+        """What it is, and its own name and its partner's."""
+        found = [made.option(one, SOL_SOCKET) for one in (SO_DOMAIN, SO_TYPE, SO_PROTOCOL)]
+        assert found == [AF_IUCV, model.kind, model.protocol]
+        if model.name:
+            assert made.names(Call.GETSOCKNAME) == (GUEST, model.name)
+        if model.partner is not None and model.partner.name:
+            assert made.names(Call.GETPEERNAME) == (GUEST, model.partner.name)
+        assert made.set_option(SO_IPRMDATA_MSG, self._rng.randint(0, 1)).errno == 0
+        limited = made.set_option(SO_MSGLIMIT, 0).errno
+        assert limited == errno.EINVAL
+
+    def end(self) -> None:
+        """All are closed; CP has no path more than before."""
+        while self.sockets:
+            self._close(*self.sockets[0])
+            self.compare()
+
+    def abandon(self) -> None:
+        """Close what is open, whatever happened."""
+        for made, _ in self.sockets:
+            made.close()
+
+
+@pytest.mark.requirement("I3", "I8", "I9", "I10", "I12")
+@pytest.mark.not_debug("lockdep reports a listener that closes with connections (defect 14)")
+@pytest.mark.parametrize("seed", range(3))
+def test_any_calls_in_any_order(warm_guest: Guest, seed: int) -> None:
+    """Each returns what the model says, and no path is lost or left."""
+    run = Run(warm_guest, Random(seed))
+    try:
+        for _ in range(STEPS):
+            run.step()
+        run.end()
+    finally:
+        run.abandon()
