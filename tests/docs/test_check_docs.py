@@ -231,11 +231,12 @@ def test_page_of_another_name_is_refused(root: Path) -> None:
 
 
 def test_the_trees_own_table_fits_its_pages() -> None:
-    """Every entry is of a command that is shown, and at least 95 % are run."""
+    """Every entry is of a command that is shown, at least 95 % are run, and all Python is of the language."""
     table = scenes.read(check_docs.SCENES)
-    found = [
-        one for page in shown.pages(check_docs.ROOT) for one in shown.shown(check_docs.ROOT, page)
-    ]
+    pages = {page: shown.shown(check_docs.ROOT, page) for page in shown.pages(check_docs.ROOT)}
+    for page, blocks in pages.items():
+        check_docs.programs(table.pages.get(page, scenes.Page()), blocks)
+    found = [one for blocks in pages.values() for one in blocks]
     assert table.unused(found) == []
     commands = [table.command(one) for one in found if one.kind == "sh"]
     left = [one for one in commands if one.not_run]
