@@ -18,7 +18,8 @@
 
 /* Linux takes a message of up to MAX_SKB_FRAGS pages in one piece. */
 #define SEND_CHUNK 32768u
-#define CONNECT_MS 5000
+/* Who accepts may have to wait for a CPU of a busy host; what is refused ends at once. */
+#define CONNECT_S 60
 #define LINGER_S 2
 
 /* Copied values of net/iucv/af_iucv.h, which the kernel does not export to programs. */
@@ -50,7 +51,7 @@ static struct sockaddr_iucv iucv_address(const char *user, const char *name)
 int link_connect(const char *user, const char *name)
 {
 	struct sockaddr_iucv own = iucv_address("", "INIT"), peer = iucv_address(user, name);
-	struct timeval limit = { .tv_sec = CONNECT_MS / 1000 };
+	struct timeval limit = { .tv_sec = CONNECT_S };
 	int error, fd = socket(AF_IUCV, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
