@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from zvmlab.base.errors import GuestPanic, Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import FairLimit
 from zvmlab.guest import console as console_module
 from zvmlab.guest.console import Console, Crash, classify, innermost
 
@@ -373,6 +374,13 @@ def test_log_that_grows_without_an_end(tmp_path: Path, monkeypatch: pytest.Monke
     text = console.text()
     assert text.startswith("the beginning\n") and text.endswith("the end\n")
     assert said in text and len(text) < (1 << 19) + 200
+
+
+def test_a_crash_is_expected_for_as_long_as_there_is_no_cpu(console: Console) -> None:
+    begun = time.monotonic()
+    with pytest.raises(ZvmlabError, match="^no bug came within 0.05 s$"):
+        console.expect(["bug"], 0.05, lambda seconds: FairLimit(seconds, time.monotonic))
+    assert time.monotonic() - begun >= 0.05 * FairLimit.LONGEST
 
 
 def test_expected_crash_does_not_count_but_another_one_does(console: Console) -> None:

@@ -11,6 +11,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
+from zvmlab.base.limit import FairLimit, Limit
 from zvmlab.base.version import __version__
 from zvmlab.cp import control as control_module
 from zvmlab.cp.control import Control, ControlError, decode, encode
@@ -398,6 +400,33 @@ def test_stopped_server_is_a_time_out(server: Server, control: Control) -> None:
     finally:
         server.process.send_signal(signal.SIGCONT)
     assert control.execute("query-cp")["cpus"] == 1
+
+
+def test_time_without_a_cpu_does_not_count(server: Server, control: Control) -> None:
+    """A server that never has a CPU is waited for ten times as long, and no longer."""
+    control.limit = lambda seconds: FairLimit(seconds, time.monotonic, soon=True)
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        waits: list[Callable[[], object]] = [
+            lambda: control.execute("query-cp", time_limit=0.05),
+            lambda: control.wait_event("reset", 0.05),
+        ]
+        for wait in waits:
+            begun = time.monotonic()
+            with pytest.raises(Timeout, match="within 0.05 s$"):
+                wait()
+            assert time.monotonic() - begun >= 0.05 * FairLimit.LONGEST
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    made = []
+
+    def make(seconds: float) -> Limit:
+        made.append(seconds)
+        return Limit(seconds)
+
+    with Control.connect(server.socket, TIMEOUT, make_limit=make) as other:
+        other.execute("query-cp", time_limit=TIMEOUT + 1)
+    assert made == [TIMEOUT, TIMEOUT + 1]
 
 
 def test_connect_waits_for_the_socket(tmp_path: Path) -> None:

@@ -90,3 +90,33 @@ def test_nothing_waits_for_a_cpu_for_ever(clock: Clock) -> None:
     starved = 0.0
     clock.now += 9
     assert limit.left() == 1.0
+
+
+def test_a_short_wait_asks_nobody(clock: Clock) -> None:
+    """Not before a tenth of the time; what was missing before that counts."""
+    asked: list[float] = []
+    starved = 5.0
+
+    def told() -> float:
+        asked.append(clock.now)
+        return starved
+
+    limit = FairLimit(10, told, soon=True)
+    assert (limit.left(), asked) == (1.0, [])
+    clock.now += 0.75
+    starved = 5.5
+    assert (limit.left(), limit.over, asked) == (0.25, False, [])
+    clock.now += 0.25
+    assert (limit.left(), limit.over) == (9.0, False)
+    assert asked
+    starved = 9.5
+    clock.now += 9
+    assert (limit.left(), str(limit)) == (4.0, "10 s")
+    clock.now += 4
+    assert limit.over
+    asked.clear()
+    starved = 1e6
+    clock.now += 86
+    assert (limit.over, asked) == (True, [])
+    limit = FairLimit(0, told, soon=True)
+    assert (limit.over, asked) == (True, [])

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout
+from zvmlab.base.limit import FairLimit
 from zvmlab.guest.lockstep import Lockstep
 from zvmlab.guest.qmp import Qmp, QmpError
 
@@ -122,6 +123,23 @@ def test_events_are_kept_in_order_and_stale_answers_ignored(server: Server) -> N
         assert qmp.wait_event("RESET", timeout=SECONDS)["data"] == 1
         assert qmp.wait_event("RESET", "SHUTDOWN", timeout=SECONDS)["data"] == 2
         assert [event["event"] for event in qmp.events] == ["RESUME"]
+
+
+def test_time_without_a_cpu_does_not_count(server: Server) -> None:
+    def script(qemu: Server) -> None:
+        qemu.hello()
+        qemu.until_closed()
+
+    server.play(script)
+    with Qmp(
+        server.path, SECONDS, limit=lambda seconds: FairLimit(seconds, time.monotonic, soon=True)
+    ) as qmp:
+        started = time.monotonic()
+        with pytest.raises(Timeout, match="QEMU's answer to stop did not come within 0.05 s"):
+            qmp.execute("stop", timeout=0.05)
+        with pytest.raises(Timeout, match="the event STOP did not come within 0.05 s"):
+            qmp.wait_event("STOP", timeout=0.05)
+        assert time.monotonic() - started >= 2 * 0.05 * FairLimit.LONGEST
 
 
 def test_silence_is_a_timeout_that_says_what_was_waited_for(server: Server) -> None:

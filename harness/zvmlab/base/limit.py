@@ -51,13 +51,26 @@ class FairLimit(Limit):
     """
 
     LONGEST = 10
+    _UNASKED = 0.1
 
-    def __init__(self, seconds: float, starved: Callable[[], float]) -> None:
+    def __init__(self, seconds: float, starved: Callable[[], float], soon: bool = False) -> None:
+        """*soon*: most waits of the kind end so soon that asking *starved* would take as long.
+
+        Then it is asked when a tenth of the time is over, and left() tells the time until then.
+        """
         super().__init__(seconds)
         self._starved = starved
-        self._before = starved()
+        self._before = None if soon else starved()
+        self._first = self._end - (1 - self._UNASKED) * seconds
 
     def left(self) -> float:
-        """Seconds to its end, if there is a CPU from now on."""
+        """Seconds until it is over if there is a CPU from now on, or until it has to be asked again."""
+        now = time.monotonic()
+        if now >= self._end + (self.LONGEST - 1) * self.seconds:
+            return 0.0
+        if self._before is None:
+            if now < self._first:
+                return self._first - now
+            self._before = self._starved()
         more = min(self._starved() - self._before, (self.LONGEST - 1) * self.seconds)
-        return max(0.0, self._end + max(0.0, more) - time.monotonic())
+        return max(0.0, self._end + max(0.0, more) - now)

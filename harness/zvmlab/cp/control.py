@@ -119,10 +119,13 @@ class Control:
         path: str,
         timeout: float,
         check: Callable[[], None] | None = None,
+        limit: Callable[[float], Limit] = Limit,
     ) -> None:
         self._socket = sock
         self.path = path
         self.timeout = timeout
+        self.limit = limit
+        """Makes a limit of so many seconds for what the other side is to do."""
         self._check = check
         self._send_lock = threading.Lock()
         # Of all that follows; notified of what has come, and when another thread may read.
@@ -152,12 +155,14 @@ class Control:
         path: str | os.PathLike[str],
         timeout: float = DEFAULT_TIMEOUT,
         check: Callable[[], None] | None = None,
+        make_limit: Callable[[float], Limit] = Limit,
     ) -> Control:
         """Wait for the socket and its greeting.
 
         `timeout` is also the limit of each later request.  `check` is called
         while waiting and may raise, for instance because the emulator is gone;
         it is called again when the connection has ended, and may know why.
+        `make_limit` makes this limit, and all later ones.
         """
         name = os.fspath(path)
         if len(os.fsencode(name)) > MAX_PATH:
@@ -165,9 +170,9 @@ class Control:
                 f"the control socket's path {name} is longer than {MAX_PATH} bytes; "
                 "use a shorter directory"
             )
-        limit = Limit(timeout)
+        limit = make_limit(timeout)
         sock = _open(name, limit, check)
-        control = cls(sock, name, timeout, check)
+        control = cls(sock, name, timeout, check, make_limit)
         try:
             control._await(
                 lambda: control._greeting,
@@ -208,7 +213,7 @@ class Control:
 
         Underscores in names stand for dashes, bytes are sent as base64.
         """
-        limit = Limit(self.timeout if time_limit is None else time_limit)
+        limit = self.limit(self.timeout if time_limit is None else time_limit)
         number = self._begin()
         try:
             self._send({"execute": command, "arguments": _to_json(arguments), "id": number})
@@ -298,7 +303,9 @@ class Control:
         A value may be a tuple, list or set of those that will do.  *check* is called while there
         is none, whenever something else has come, and may raise; it must not wait.
         """
-        limit = Limit(self.timeout if timeout is None else timeout)
+        seconds = self.timeout if timeout is None else timeout
+        # A step has a limit of the emulator's own.
+        limit = self.limit(seconds) if self.step is None else Limit(seconds)
         wanted = {key.replace("_", "-"): value for key, value in match.items()}
         key = _queue_key(name, wanted)
 

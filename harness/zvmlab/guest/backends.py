@@ -289,7 +289,7 @@ class _Qemu:
     def machine(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
     ) -> Machine:
-        return _QemuMachine(Qmp(channels.qmp, seconds, check, lost))
+        return _QemuMachine(Qmp(channels.qmp, seconds, check, lost, emulator.limit))
 
 
 class _Hercules:

@@ -388,7 +388,12 @@ class Console:
         with self._changed:
             return bool(self._changed.wait_for(lambda: kind in self._known, seconds))
 
-    def expect(self, kinds: Iterable[str], seconds: float) -> Crash:
+    def expect(
+        self,
+        kinds: Iterable[str],
+        seconds: float,
+        make_limit: Callable[[float], Limit] = Limit,
+    ) -> Crash:
         """Wait for a crash of one of *kinds*; from now on none of them counts.
 
         Whoever waits for the guest has been told then, so that no later wait is ended by it.
@@ -402,14 +407,14 @@ class Console:
             return next((a for a in self._known.values() if a.kind in wanted), None)
 
         with self._changed:
-            self._changed.wait_for(lambda: came() and not self._telling, seconds)
+            limit = make_limit(seconds)
+            while not (came() and not self._telling) and not limit.over:
+                self._changed.wait(limit.left())
             found = came()
             if found is None:
                 other = self._unexpected()
                 text = f"; instead {other}" if other is not None else ""
-                raise ZvmlabError(
-                    f"no {' or '.join(sorted(wanted))} came within {seconds:g} s{text}"
-                )
+                raise ZvmlabError(f"no {' or '.join(sorted(wanted))} came within {limit}{text}")
             self._expected |= wanted
         return found
 

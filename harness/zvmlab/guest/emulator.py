@@ -197,6 +197,10 @@ class Emulator:
                 waited.append(int((task / "schedstat").read_text("ascii").split()[1]))
         return max(waited) / 1e9
 
+    def limit(self, seconds: float) -> Limit:
+        """A limit for what this process is to do: time in which it had no CPU does not count."""
+        return FairLimit(seconds, self.starved_seconds, soon=True)
+
     @property
     def halted(self) -> bool:
         """Does it stand still, as after SIGSTOP?"""
@@ -231,13 +235,15 @@ class Emulator:
         assert stdout is not None, "it was started with a pipe"
         ready = select.poll()
         ready.register(stdout, select.POLLIN)
-        end = time.monotonic() + seconds
+        limit = self.limit(seconds)
         while b"\n" not in self._told:
-            left = max(0.0, end - time.monotonic())
-            data = os.read(stdout.fileno(), 4096) if ready.poll(left * 1000) else b""
-            if not data:
+            if ready.poll(limit.left() * 1000):
+                data = os.read(stdout.fileno(), 4096)
+                if not data:
+                    return None
+                self._told += data
+            elif limit.over:
                 return None
-            self._told += data
         line, _, self._told = self._told.partition(b"\n")
         return line.decode("utf-8", "replace")
 
@@ -324,8 +330,8 @@ class Emulator:
         return "\n".join(line.strip() for line in lines if line.strip())
 
     def wait(self, timeout: float) -> int:
-        """Wait for its end; its exit code.  Time without a CPU does not count (FairLimit)."""
-        limit = FairLimit(timeout, self.starved_seconds)
+        """Wait for its end; its exit code."""
+        limit = self.limit(timeout)
         while True:
             try:
                 return self._process.wait(limit.left())
@@ -339,7 +345,7 @@ class Emulator:
 
     def _ended(self, seconds: float) -> bool:
         """Wait without being impatient with a second Ctrl-C."""
-        limit = Limit(seconds)
+        limit = self.limit(seconds)
         pause = _FIRST_PAUSE
         while self._process.poll() is None:
             if limit.over:

@@ -37,7 +37,7 @@ from zvmlab.base.errors import (
     UsageError,
     ZvmlabError,
 )
-from zvmlab.base.limit import FairLimit, Limit
+from zvmlab.base.limit import Limit
 from zvmlab.builder.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.cp.control import Control, CpResponse
@@ -377,7 +377,7 @@ class Guest:
         if self._lockstep is not None:
             # Nothing comes from outside before its checkpoint is there.
             self._lockstep.end()
-        limit = FairLimit(self.config.boot_seconds * self._slowness, self.emulator.starved_seconds)
+        limit = self.emulator.limit(self.config.boot_seconds * self._slowness)
         while _WAITS_FOR_NAME not in self.console.text():
             self.check()
             if limit.over:
@@ -480,7 +480,9 @@ class Guest:
             self.connect()
         if self._restored is not None:
             self._restored()
-        self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
+        self._control = Control.connect(
+            self.channels.control, START_SECONDS, self._control_check, self.emulator.limit
+        )
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
         # The socket of a member's is its system's, and one that takes turns goes on by QMP only.
@@ -772,7 +774,7 @@ class Guest:
         seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
         used = self.emulator.cpu_seconds()
-        limit = FairLimit(seconds, self.emulator.starved_seconds)
+        limit = self.emulator.limit(seconds)
         try:
             self._pool = None
             self._adopt(listener.accept(limit))
@@ -858,7 +860,7 @@ class Guest:
         self.agent.power(what, flags, SHUTDOWN_SECONDS if self._agent_ends else 0.0)
 
     def _await_exit(self, timeout: float) -> None:
-        limit = Limit(timeout)
+        limit = self.emulator.limit(timeout)
         while self.emulator.alive:
             self.console.check()
             if limit.over:
@@ -1000,7 +1002,7 @@ class Guest:
 
     def _let_tasks_run(self, worker: Worker) -> None:
         """Wait until no task runs, a request's or one that it has woken, or the guest has crashed."""
-        limit = Limit(_RUNNING_SECONDS)
+        limit = self.emulator.limit(_RUNNING_SECONDS)
         running = True
         while running and not limit.over:
             running = self._runs(worker, _SETTLE_SECONDS, self._pass_moment)
@@ -1012,7 +1014,7 @@ class Guest:
 
     def _let_all_sleep(self, seconds: float) -> None:
         """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
-        limit = Limit(seconds)
+        limit = self.emulator.limit(seconds)
         with contextlib.suppress(AgentLost, Timeout):
             worker = self.agent.looker(seconds)
             rest = 0.0
@@ -1039,7 +1041,8 @@ class Guest:
         """
         if self._emulator is not None and not self._emulator.alive:
             self._learn_crash()
-        found = self.console.expect(kinds, seconds)
+        make_limit = Limit if self._emulator is None else self._emulator.limit
+        found = self.console.expect(kinds, seconds, make_limit)
         if found.kind in ENDS:
             self.emulator.expect_exit()
         return found
@@ -1096,7 +1099,7 @@ class Guest:
         """A connection has ended: is the reason known, or will it be in that time?"""
         if self.stage is Stage.OFF:
             return
-        limit = Limit(seconds)
+        limit = self.emulator.limit(seconds)
         while not limit.over and self.emulator.alive:
             self.check()
             time.sleep(0.01)

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
-from zvmlab.base.limit import Limit
 from zvmlab.cp.control import Control
 from zvmlab.guest import saving
 from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
@@ -176,7 +175,7 @@ class Panel:
 
     def _await(self) -> EmulatorError | None:
         """Wait until Hercules is ready for the next command; why it refused the last one."""
-        limit = Limit(self._seconds)
+        limit = self._emulator.limit(self._seconds)
         while (end := self._ready_at()) < 0:
             try:
                 self._check()
@@ -282,7 +281,7 @@ class Panel:
             for command in (f"cpu {int(cpu, 16):x}", "psw", "gpr"):
                 self._command(command)
         # A thread of its own writes what Hercules says to its log.
-        limit = Limit(_LOG_SECONDS)
+        limit = self._emulator.limit(_LOG_SECONDS)
         while True:
             said = self._said(len(before)).decode("ascii", "replace")
             if said.count("RF=") >= len(cpus) or limit.over:

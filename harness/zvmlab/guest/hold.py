@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
-from zvmlab.base.limit import Limit
 from zvmlab.guest.qmp import Qmp, QmpError
 
 WAIT_SECONDS = 60.0
@@ -96,7 +95,7 @@ class Hold:
 
     def wait(self, seconds: float = WAIT_SECONDS) -> int:
         """Wait until a CPU is held; its number.  Timeout if none is within that time."""
-        limit = Limit(seconds)
+        limit = self._guest.qmp.limit(seconds)
         while True:
             state = self._state()
             if state is None:

@@ -47,7 +47,10 @@ class Qmp:
         timeout: float,
         check: Callable[[], None] = _nothing,
         lost: Callable[[], None] = _nothing,
+        limit: Callable[[float], Limit] = Limit,
     ) -> None:
+        self.limit = limit
+        """Makes a limit of so many seconds for what QEMU is to do."""
         self._check = check
         self._lost = lost
         self._pending = b""
@@ -55,7 +58,7 @@ class Qmp:
         self.events: list[dict[str, Any]] = []
         self._socket = self._connect(path, timeout)
         try:
-            greeting = self._message("QEMU's greeting", Limit(timeout))
+            greeting = self._message("QEMU's greeting", self.limit(timeout))
             if "QMP" not in greeting:
                 raise EmulatorError(f"{path} does not speak QMP (it said {greeting!r:.80})")
             self.version: dict[str, Any] = greeting["QMP"]["version"]["qemu"]
@@ -65,7 +68,7 @@ class Qmp:
             raise
 
     def _connect(self, path: Path, timeout: float) -> socket.socket:
-        limit = Limit(timeout)
+        limit = self.limit(timeout)
         while True:
             client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -141,7 +144,7 @@ class Qmp:
         self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
     ) -> Callable[[], Any]:
         """Give a command; what is returned waits for the answer, and returns what that does."""
-        limit = Limit(timeout)
+        limit = self.limit(timeout)
         serial = self._send(command, arguments, timeout)
 
         def answer() -> Any:
@@ -204,7 +207,7 @@ class Qmp:
     def take_in(self) -> None:
         """Read the events that have come, for QEMU keeps what nobody reads."""
         while b"\n" in self._pending or self._readable(0):
-            message = self._message("an event", Limit(ANSWER_SECONDS))
+            message = self._message("an event", self.limit(ANSWER_SECONDS))
             if "event" in message:
                 self.events.append(message)
 
@@ -214,7 +217,7 @@ class Qmp:
 
     def wait_event(self, *names: str, timeout: float = ANSWER_SECONDS) -> dict[str, Any]:
         """The first event of one of those names, taken out of the queue."""
-        limit = Limit(timeout)
+        limit = self.limit(timeout)
         while True:
             for index, event in enumerate(self.events):
                 if event["event"] in names:

@@ -129,7 +129,9 @@ class System:
             argv.append(f"turn={TURN_US}")
         self._process = Emulator(argv, self.logs / _LOG, tells=True)
         self._undo.callback(self._process.stop)
-        if not Limit(START_SECONDS).look(lambda: self.socket.exists() or not self.process.alive):
+        if not self.process.limit(START_SECONDS).look(
+            lambda: self.socket.exists() or not self.process.alive
+        ):
             raise EmulatorError(f"the system did not start within {START_SECONDS:g} s")
         if not self.process.alive:
             said = (self.logs / _LOG).read_text("utf-8", "replace").strip()

@@ -21,7 +21,6 @@ from typing import Any
 from zvmlab.agent.agent import Worker
 from zvmlab.agent.calls import CallResult
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
-from zvmlab.base.limit import Limit
 from zvmlab.cp.control import Control
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Part, parse_set
@@ -118,7 +117,7 @@ class Capture:
 
     def next(self, timeout: float = CAPTURE_SECONDS) -> CapturedSet:
         """The next set; it is on file before the guest hears of it."""
-        limit = Limit(timeout)
+        limit = self._control.limit(timeout)
         while (found := self._take()) is None:
             if limit.over:
                 raise Timeout(f"CP delivered no further data set within {limit}")

@@ -164,7 +164,7 @@ class Redelivery:
     def _wait_for_reply(self, purpose: str = "the last replies") -> None:
         """Until a set is given back."""
         before = len(self._outstanding)
-        limit = Limit(self.timeout)
+        limit = self.control.limit(self.timeout)
         while True:
             for number in list(self._outstanding):
                 if not self._is_there(number):

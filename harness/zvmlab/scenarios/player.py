@@ -29,7 +29,7 @@ from zvmlab.agent.results import Settled
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import module_path
 from zvmlab.base.errors import ZvmlabError
-from zvmlab.base.limit import FairLimit
+from zvmlab.base.limit import Limit
 from zvmlab.cp.afiucv import iprm_data
 from zvmlab.cp.control import ControlError, decode
 from zvmlab.guest.console import Crash
@@ -533,8 +533,8 @@ class Player:
 
     # Waiting for a guest that may have gone.
 
-    def _fair(self, seconds: float) -> FairLimit:
-        return FairLimit(seconds, self.guest.emulator.starved_seconds)
+    def _fair(self, seconds: float) -> Limit:
+        return self.guest.emulator.limit(seconds)
 
     def _done(self, pending: Pending[Any], seconds: float) -> bool:
         if pending.done_within(seconds):
@@ -544,7 +544,7 @@ class Player:
 
     def _answer(self, pending: Pending[_T]) -> _T:
         """The reply to a question that is answered at once."""
-        limit: FairLimit | None = None
+        limit: Limit | None = None
         while not self._done(pending, _SOON_SECONDS):
             limit = limit or self._fair(_ANSWER_SECONDS)
             if limit.over:
