@@ -37,16 +37,28 @@ MODULE = "/tmp/hspair.ko"
 ALPHA, BETA, GAMMA, DELTA = "HSALPHA", "HSBETA", "HSGAMMA", "HSDELTA"
 # The devices' MTU without the heads of AF_IUCV's frames and of Ethernet's.
 MOST = 8192 - 104 - 14
+FRAMES_OF_STRANGERS = pytest.mark.kernel_defect(
+    39,
+    "a frame that another device receives connects with a socket",
+    seen=r"assert 0 == 111",
+    kernels=("bookworm", "bookworm-backports"),
+)
 KINDS = pytest.mark.parametrize("kind", [STREAM, SEQPACKET], ids=["stream", "seqpacket"])
+
+
+@contextmanager
+def devices(guest: Guest, built_module: Callable[..., Path]) -> Iterator[Guest]:
+    """The module is loaded."""
+    guest.agent.write_file(MODULE, built_module(SOURCE).read_bytes(), 0o600)
+    assert guest.agent.insmod(MODULE).errno == 0
+    yield guest
+    guest.agent.rmmod("hspair").check()
 
 
 @pytest.fixture
 def pairs(warm_guest: Guest, built_module: Callable[..., Path]) -> Iterator[Guest]:
-    """The module is loaded."""
-    warm_guest.agent.write_file(MODULE, built_module(SOURCE).read_bytes(), 0o600)
-    assert warm_guest.agent.insmod(MODULE).errno == 0
-    yield warm_guest
-    warm_guest.agent.rmmod("hspair").check()
+    with devices(warm_guest, built_module) as found:
+        yield found
 
 
 @pytest.fixture
@@ -184,12 +196,7 @@ def test_partner_that_does_not_read_holds_the_sender_up(worker: Worker) -> None:
 
 
 @pytest.mark.requirement("I16")
-@pytest.mark.kernel_defect(
-    39,
-    "a frame that another device receives connects with a socket",
-    seen=r"assert 0 == 111",
-    kernels=("bookworm", "bookworm-backports"),
-)
+@FRAMES_OF_STRANGERS
 def test_frames_of_another_network_reach_nobody(worker: Worker) -> None:
     """A socket is bound to its device; who sends on the other pair does not find it."""
     with bound(worker, ALPHA, "SERVER") as server, bound(worker, GAMMA, "CLIENT") as client:
