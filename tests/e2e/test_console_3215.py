@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -11,21 +12,26 @@ from pathlib import Path
 
 import pytest
 
+from failing import Failing, void
 from keyboard import type_keys
 from test_shutdown_actions import pull
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import Both
 from zvmlab.agent.worker import Worker
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.console import DISABLED_WAIT, PANIC
 from zvmlab.guest.guest import Guest
 
 TERMINAL = "/dev/ttyS0"
-DEVICE = "/sys/bus/ccw/drivers/3215/0.0.0009"
-DROP = "/sys/bus/ccw/drivers/3215/con_drop"
+DRIVER = "/sys/bus/ccw/drivers/3215"
+DEVICE = f"{DRIVER}/0.0.0009"
+DROP = f"{DRIVER}/con_drop"
 # Linux' include/uapi/asm-generic/ioctls.h and termbits-common.h.
 TCSBRK, TCXONC, TCFLSH, TIOCOUTQ = 0x5409, 0x540A, 0x540B, 0x5411
 TCOOFF, TCOON, TCOFLUSH = 0, 1, 1
+# Sense byte 0 (IBM 3210/3215, GA24-3550).
+INTERVENTION_REQUIRED, EQUIPMENT_CHECK = 0x40, 0x10
 pytestmark = pytest.mark.zvmlab(cp={"conmode": "3215"}, busybox=True)
 
 
@@ -279,6 +285,71 @@ def test_it_goes_off_and_on_again(quiet: Guest, worker: Worker) -> None:
     worker.write(fd, b"on again\n").check()
     await_text(quiet, "on again\n")
     worker.close(fd).check()
+
+
+def attempt(worker: Worker, action: str) -> int:
+    """Take the device from the driver, or give it back: the error number."""
+    fd = worker.open(f"{DRIVER}/{action}", os.O_WRONLY)
+    if fd.errno:
+        return fd.errno
+    written = worker.write(fd.check(), b"0.0.0009")
+    worker.close(fd.check()).check()
+    return written.errno
+
+
+@pytest.mark.requirement("O8")
+@pytest.mark.kernel_defect(
+    47,
+    "con3215: the console's device can be unbound, and the next message of the kernel hangs it",
+    seen=r"assert True == False",
+)
+def test_a_console_has_a_driver(quiet: Guest, worker: Worker) -> None:
+    """Whether or not its device can be taken away: what the kernel lists, it can write to."""
+    attempt(worker, "unbind")
+    listed = b"ttyS0" in quiet.agent.read_file("/proc/consoles")
+    driven = quiet.agent.open(DEVICE).errno == 0
+    assert listed == driven
+
+
+@pytest.mark.requirement("O8")
+def test_device_without_memory_has_no_driver(quiet: Guest, worker: Worker) -> None:
+    """Each allocation of taking it fails once; then the driver has it."""
+    failing = Failing(quiet)
+    if attempt(worker, "unbind") == errno.ENOENT:
+        pytest.skip("the kernel does not let go of its console")
+    fd = worker.open(f"{DRIVER}/bind", os.O_WRONLY).check()
+    errors = failing.each(
+        worker,
+        lambda batch: batch.write(fd, b"0.0.0009"),
+        lambda result: void(attempt(worker, "unbind")),
+    )
+    assert {0, errno.ENOMEM} <= set(errors), errors
+    worker.write(fd, b"0.0.0009").check()
+    worker.close(fd).check()
+    quiet.agent.write_file(f"{DEVICE}/online", b"1\n")
+
+
+@pytest.mark.requirement("O11")
+@pytest.mark.parametrize("sense", [EQUIPMENT_CHECK, INTERVENTION_REQUIRED])
+def test_text_that_cannot_be_written(
+    quiet: Guest, worker: Worker, terminal: int, sense: int
+) -> None:
+    """It is lost, and the terminal goes on with what follows."""
+    with armed(quiet.control, Fault("console.write", "rc", sense, nth=1)):
+        worker.write(terminal, b"lost\n").check()
+        worker.ioctl(terminal, TCSBRK, 1).check()
+    worker.write(terminal, b"next\n").check()
+    await_text(quiet, "next\n")
+    assert "lost" not in log(quiet)
+
+
+@pytest.mark.requirement("O11")
+def test_line_that_cannot_be_read(quiet: Guest, worker: Worker, terminal: int) -> None:
+    """It is lost, and those typed behind it are read."""
+    with armed(quiet.control, Fault("console.read", "rc", EQUIPMENT_CHECK, nth=1)) as rules:
+        type_keys(quiet, b"lost\nnext\n")
+        assert read_line(worker, terminal) == b"next\n"
+    assert rules[0].fired == 1
 
 
 @pytest.mark.requirement("O9")

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * s390/con3215: Do not let the console's device be unbound
+ *
+ * Unbinding the device of the console frees what the driver has of it, and
+ * raw3215[0] becomes NULL.  The console stays registered, and init has its
+ * terminal open.  The next message of the kernel, or the next open, takes
+ * the lock of a device that is no longer there, and spins with interruptions
+ * disabled.
+ *
+ * There is one such device, and it is always the console.  Leave out the
+ * attributes with which its driver could be taken from it.
+ *
+ * Only built with this change so far; the defect was shown without it.
+ */
+//@ file: drivers/s390/char/con3215.c
+//@ after: 		.name	= "3215",
+		.suppress_bind_attrs = true,
