@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.base import manifest
+from zvmlab.base import decided, manifest
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.owned import MARK
 from zvmlab.builder import packages
 
-INDEX = "Package: p\n"
+INDEX = "Package: p\nVersion: 1\nSHA256: 0\nSize: 1\nFilename: p.deb\n"
 
 
 class Apt:
@@ -24,6 +24,7 @@ class Apt:
 
     def __init__(self) -> None:
         self.updates = 0
+        self.questions = 0
         self.broken = False
 
     def __call__(self, argv: list[str], conf: Path, seconds: int, cwd: Path | None = None) -> str:
@@ -36,6 +37,8 @@ class Apt:
             (lists / "Packages").write_text(INDEX)
         elif self.broken:
             raise packages.AptRefused("the lists make no sense")
+        else:
+            self.questions += 1
         return (lists / "Packages").read_text()
 
 
@@ -77,6 +80,31 @@ def test_damaged_lists_are_fetched_anew(apt: Apt) -> None:
     (lists / MARK).unlink()
     _suite().find("q")
     assert not apt.broken
+
+
+def test_lists_that_are_the_same_are_asked_once(apt: Apt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decided, "is_settled", lambda found, now: True)
+    _suite().update()
+    asked = []
+    for pattern in ("p", "p", "q"):
+        found = [package.name for package in _suite().find(pattern)]
+        assert found == (["p"] if pattern == "p" else [])
+        asked.append(apt.questions)
+    # Which packages there are, and what they are; no package has the second name.
+    assert asked == [2, 2, 3]
+    os.utime(cache_root() / "apt" / "sid-s390x" / "lists" / "Packages", (0, 0))
+    assert len(_suite().find("p")) == 1
+    assert apt.questions == 5
+
+
+def test_lists_that_have_just_changed_are_asked_again(
+    apt: Apt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decided, "is_settled", lambda found, now: False)
+    _suite().update()
+    for questions in (1, 2):
+        _suite().find("q")
+        assert apt.questions == questions
 
 
 def test_the_cache_can_be_moved(apt: Apt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ from pathlib import Path
 
 from zvmlab.base import manifest
 from zvmlab.base.cache import cache_root, locked
+from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.owned import is_ours, mark
 from zvmlab.base.progress import Progress
@@ -231,17 +232,8 @@ class Suite:
 
     def find(self, pattern: str) -> list[Package]:
         """Packages whose whole name matches the regular expression, oldest version first."""
-        self._need_lists()
-        names = [
-            name
-            for name in self._query(["apt-cache", "pkgnames"]).split()
-            if re.fullmatch(pattern, name)
-        ]
-        if not names:
-            return []
-        argv = ["apt-cache", "--no-all-versions", "show", *names]
         found = []
-        for paragraph in self._query(argv).split("\n\n"):
+        for paragraph in self._described(pattern).split("\n\n"):
             fields = dict(re.findall(r"^([A-Za-z0-9-]+): (.*)$", paragraph, re.MULTILINE))
             if "Filename" in fields:
                 found.append(
@@ -262,6 +254,30 @@ class Suite:
             ]
         )
         return found
+
+    def _described(self, pattern: str) -> str:
+        """What the lists say of these packages.
+
+        apt reads whole lists for each question, which takes more than a second of CPU time; so the
+        answer is kept for as long as the lists are the same.
+        """
+        self._need_lists()
+        state = state_of([self._lists])
+        key = hashlib.sha256(f"{self._label} {pattern}".encode()).hexdigest()[:16]
+        known: str | None = recall("packages", key, state)
+        if known is not None:
+            return known
+        names = [
+            name
+            for name in self._query(["apt-cache", "pkgnames"]).split()
+            if re.fullmatch(pattern, name)
+        ]
+        argv = ["apt-cache", "--no-all-versions", "show", *names]
+        text = self._query(argv) if names else ""
+        # Lists that apt could not read are others now.
+        if state_of([self._lists]) == state:
+            keep("packages", key, state, text)
+        return text
 
     def package(self, name: str) -> Package:
         """The package of exactly this name."""
