@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The agent: serves requests that come over a stream.  One thread reads the
- * requests; up to WORKERS threads execute them, each in the order in which its
+ * The agent: serves requests that come over a stream.  One thread at a time reads
+ * the requests; up to WORKERS threads execute them, each in the order in which its
  * own requests came, so that a call may sleep while others are served.
  */
 #ifndef AGENT_H
@@ -34,7 +34,7 @@ struct request {
 
 struct link {
 	int fd;
-	/** What has come and belongs to later requests; of the reading thread. */
+	/** What has come and belongs to later requests; of the thread that reads. */
 	uint8_t in[LINK_BUFFER];
 	size_t at, have;
 	uint32_t generation;	/**< of the connection: late replies go nowhere */
@@ -105,6 +105,22 @@ void worker_done(struct worker *worker);
 /** Bit n: worker n is executing a request, or has one to execute. */
 uint32_t workers_busy(struct agent *agent);
 
+/* reading.c: which thread reads requests */
+
+/** The worker that reads, too, if there is one CPU only. */
+#define READING_WORKER 0
+
+/** READER_NONE: that worker executes a request, and who comes first reads on. */
+enum reader { READER_MAIN, READER_WORKER, READER_NONE };
+
+/** Guarded by the agent's lock. */
+struct reading {
+	enum reader who;
+	bool shared;		/**< with READING_WORKER; does not change */
+	bool ended;		/**< the worker has met the end of the stream */
+	pthread_cond_t changed;	/**< the main thread waits for it */
+};
+
 /* dispatch.c */
 
 struct agent {
@@ -113,9 +129,25 @@ struct agent {
 	struct worker workers[WORKERS];
 	size_t queued_bytes;
 	struct processes *processes;
-	struct wr out;		/**< of the thread that reads requests */
+	struct reading reading;
+	struct wr out;		/**< of the thread that reads, as what follows */
+	bool served;		/**< a request came by this stream */
 	bool machine;		/**< POWER acts on the machine, not on this program */
 };
+
+void reading_create(struct reading *reading);
+/** A stream begins; the main thread reads it. */
+void reading_begin(struct agent *agent);
+/** For the main thread: wait until it has to read.  Return: false if the stream has ended. */
+bool reading_await(struct agent *agent);
+/** The main thread has a request for @worker, which reads then if it can.  With the lock held. */
+void reading_hand_over(struct agent *agent, const struct worker *worker);
+/** Does @worker read?  It does from now on if it can and nobody else does.  With the lock held. */
+bool reading_take(struct agent *agent, const struct worker *worker);
+/** @worker executes a request from now on: somebody else has to read.  With the lock held. */
+void reading_offer(struct agent *agent, const struct worker *worker);
+/** The worker has met the end of the stream. */
+void reading_end(struct agent *agent);
 
 /** All handlers: read the whole of @in, append to @out; an error leaves a sentence in @out. */
 typedef enum status handler(struct agent *agent, struct worker *worker, struct rd *in,
@@ -138,6 +170,12 @@ enum status worker_submit(struct agent *agent, struct request *req);
 /* serve.c */
 
 bool agent_create(struct agent *agent, bool machine);
+enum read { READ_END, READ_SERVED, READ_OWN };
+/**
+ * Read a request, and see to it unless it is for the calling thread to execute, which is that of
+ * @own (NULL: of no worker).  READ_OWN: it is, and *@request has to be freed.
+ */
+enum read agent_read(struct agent *agent, const struct worker *own, struct request **request);
 /** Serve the stream @fd until it ends.  Return: at least one request came. */
 bool agent_serve(struct agent *agent, int fd);
 

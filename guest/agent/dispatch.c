@@ -47,7 +47,7 @@ static enum status handle_interrupt(struct agent *agent, struct worker *worker, 
 
 struct route {
 	handler *handle;
-	bool at_once;		/* by the reading thread: must not sleep */
+	bool at_once;		/* by the thread that reads: must not sleep */
 };
 
 static const struct route *route_of(uint16_t type)

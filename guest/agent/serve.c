@@ -52,23 +52,43 @@ static bool take(struct agent *agent, struct request *req)
 	return false;
 }
 
-bool agent_serve(struct agent *agent, int fd)
+static bool is_for(const struct agent *agent, const struct worker *own, const struct request *req)
+{
+	return own && req->worker == own - agent->workers && req->type != REQ_POWER &&
+	       !agent_at_once(req->type);
+}
+
+enum read agent_read(struct agent *agent, const struct worker *own, struct request **request)
 {
 	struct request *req;
-	enum receive got;
-	bool served = false;
+	const enum receive got = link_receive(&agent->link, &req);
+
+	if (got == RECEIVE_END)
+		return READ_END;
+	agent->served = true;
+	if (got == RECEIVE_NO_MEMORY) {
+		answer(agent, req, ST_NO_MEMORY, "no memory for the request");
+	} else if (is_for(agent, own, req)) {
+		*request = req;
+		return READ_OWN;
+	} else if (take(agent, req)) {
+		return READ_SERVED;
+	}
+	free(req);
+	return READ_SERVED;
+}
+
+bool agent_serve(struct agent *agent, int fd)
+{
+	struct request *unused;
 
 	link_attach(&agent->link, fd);
-	while ((got = link_receive(&agent->link, &req)) != RECEIVE_END) {
-		served = true;
-		if (got == RECEIVE_NO_MEMORY)
-			answer(agent, req, ST_NO_MEMORY, "no memory for the request");
-		else if (take(agent, req))
-			continue;
-		free(req);
-	}
+	agent->served = false;
+	reading_begin(agent);
+	while (reading_await(agent) && agent_read(agent, NULL, &unused) != READ_END)
+		;
 	link_detach(&agent->link);
-	return served;
+	return agent->served;
 }
 
 bool agent_create(struct agent *agent, bool machine)
@@ -77,6 +97,7 @@ bool agent_create(struct agent *agent, bool machine)
 	agent->link.fd = -1;
 	pthread_mutex_init(&agent->link.lock, NULL);
 	pthread_mutex_init(&agent->lock, NULL);
+	reading_create(&agent->reading);
 	limit_signals();
 	agent->processes = processes_create();
 	return agent->processes && wr_create(&agent->out);

@@ -4,6 +4,58 @@
 
 #include "agent.h"
 
+/* Of its queue; with the agent's lock held. */
+static struct request *dequeue(struct worker *worker)
+{
+	struct request *req = worker->head;
+
+	worker->head = req->next;
+	if (!worker->head)
+		worker->tail = &worker->head;
+	worker->queued--;
+	worker->agent->queued_bytes -= req->len;
+	return req;
+}
+
+/* Return: the request that the worker is to execute, or NULL at the end of the stream. */
+static struct request *read_own(struct worker *worker)
+{
+	struct request *req = NULL;
+	enum read what;
+
+	do
+		what = agent_read(worker->agent, worker, &req);
+	while (what == READ_SERVED);
+	if (what == READ_OWN)
+		return req;
+	reading_end(worker->agent);
+	return NULL;
+}
+
+static struct request *next_request(struct worker *worker)
+{
+	struct agent *agent = worker->agent;
+	struct request *req = NULL;
+
+	pthread_mutex_lock(&agent->lock);
+	while (!req) {
+		if (worker->head) {
+			req = dequeue(worker);
+		} else if (reading_take(agent, worker)) {
+			pthread_mutex_unlock(&agent->lock);
+			req = read_own(worker);
+			pthread_mutex_lock(&agent->lock);
+		} else {
+			pthread_cond_wait(&worker->wake, &agent->lock);
+		}
+	}
+	worker->busy = true;
+	worker->executed = 0;
+	reading_offer(agent, worker);
+	pthread_mutex_unlock(&agent->lock);
+	return req;
+}
+
 static void *worker_main(void *opaque)
 {
 	struct worker *worker = opaque;
@@ -11,20 +63,7 @@ static void *worker_main(void *opaque)
 	bool limited = limit_create(&worker->limit);
 
 	for (;;) {
-		struct request *req;
-
-		pthread_mutex_lock(&agent->lock);
-		while (!worker->head)
-			pthread_cond_wait(&worker->wake, &agent->lock);
-		req = worker->head;
-		worker->head = req->next;
-		if (!worker->head)
-			worker->tail = &worker->head;
-		worker->queued--;
-		agent->queued_bytes -= req->len;
-		worker->busy = true;
-		worker->executed = 0;
-		pthread_mutex_unlock(&agent->lock);
+		struct request *req = next_request(worker);
 
 		if (limited) {
 			agent_execute(agent, worker, req, &worker->out);
@@ -67,6 +106,7 @@ enum status worker_submit(struct agent *agent, struct request *req)
 	} else if (worker->queued == WORKER_QUEUE || agent->queued_bytes + req->len > QUEUED_MAX) {
 		status = ST_BUSY;
 	} else {
+		reading_hand_over(agent, worker);
 		req->next = NULL;
 		*worker->tail = req;
 		worker->tail = &req->next;

@@ -60,12 +60,16 @@ def build(variant: str) -> Path:
 
 @contextmanager
 def running(
-    binary: Path, cwd: Path | None = None
+    binary: Path, cwd: Path | None = None, one_cpu: bool = False
 ) -> Iterator[tuple[SocketStream, subprocess.Popen[bytes]]]:
-    """A running agent and the stream to it; afterwards it must have ended without a fault."""
+    """A running agent and the stream to it; afterwards it must have ended without a fault.
+
+    *one_cpu*: it has one CPU, as in most guests, and so its worker 0 reads by itself.
+    """
     ours, theirs = socket.socketpair()
+    where = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if one_cpu else []
     process = subprocess.Popen(
-        [str(binary), "--fd", str(theirs.fileno())],
+        [*where, str(binary), "--fd", str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -29,10 +29,10 @@ def binary(request: pytest.FixtureRequest) -> Path:
     return host_agent.build(request.param)
 
 
-@pytest.fixture
-def agent(binary: Path) -> Iterator[Agent]:
+@pytest.fixture(params=["all CPUs", "one CPU"])
+def agent(request: pytest.FixtureRequest, binary: Path) -> Iterator[Agent]:
     """An agent that has answered HELLO."""
-    with host_agent.running(binary) as (stream, _):
+    with host_agent.running(binary, one_cpu=request.param == "one CPU") as (stream, _):
         yield Agent(stream)
 
 
@@ -161,7 +161,7 @@ def test_worker_is_kept_on_a_cpu(agent: Agent) -> None:
         status = worker.read_text("/proc/thread-self/status")
         return status.split("Cpus_allowed_list:")[1].split()[0]
 
-    before = Path("/proc/self/status").read_text(encoding="ascii")
+    before = Path(f"/proc/{agent.info.pid}/status").read_text(encoding="ascii")
     assert allowed(kept) == str(cpu)
     started = kept.run(["/bin/cat", "/proc/self/status"]).check().stdout.decode()
     assert started.split("Cpus_allowed_list:")[1].split()[0] == str(cpu)
