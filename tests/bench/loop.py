@@ -68,7 +68,7 @@ def _benchmarks() -> Pairs:
         Benchmark("warm-ratio", "empty test ÷ restored start", "ratio", Budget(1 / 15, True)),
         Benchmark("control", "a control request, elapsed time", "ms"),
         Benchmark("agent", "a request to the agent, elapsed time", "ms"),
-        Benchmark("agent-ratio", "agent ÷ control request", "ratio", Budget(8, True)),
+        Benchmark("agent-ratio", "agent ÷ control request", "ratio", Budget(7, True)),
     )
 
 

@@ -11,6 +11,9 @@ from zvmlab.base.plain import harmless, shortened
 
 VERSION = 3
 HEADER = struct.Struct(">IIHH")
+# Made once: each request and reply has a dozen of them.
+_U8, _U16, _U32 = struct.Struct(">B"), struct.Struct(">H"), struct.Struct(">I")
+_U64, _I64 = struct.Struct(">Q"), struct.Struct(">q")
 COUNTED = 8
 REQUEST_MAX = 16 << 20
 REPLY_MAX = (64 << 20) + (1 << 20)
@@ -165,6 +168,10 @@ class AgentLost(ZvmlabError):
     """The connection to the agent ended."""
 
 
+def _too_short() -> AgentLost:
+    return AgentLost("the agent sent a reply that is too short")
+
+
 class Writer:
     """A payload under construction; integers are big-endian."""
 
@@ -172,16 +179,16 @@ class Writer:
         self._parts: list[bytes] = []
 
     def u8(self, value: int) -> Writer:
-        return self.raw(struct.pack(">B", value))
+        return self.raw(_U8.pack(value))
 
     def u16(self, value: int) -> Writer:
-        return self.raw(struct.pack(">H", value & 0xFFFF))
+        return self.raw(_U16.pack(value & 0xFFFF))
 
     def u32(self, value: int) -> Writer:
-        return self.raw(struct.pack(">I", value & 0xFFFFFFFF))
+        return self.raw(_U32.pack(value & 0xFFFFFFFF))
 
     def u64(self, value: int) -> Writer:
-        return self.raw(struct.pack(">Q", value & 0xFFFFFFFFFFFFFFFF))
+        return self.raw(_U64.pack(value & 0xFFFFFFFFFFFFFFFF))
 
     def raw(self, data: bytes) -> Writer:
         self._parts.append(data)
@@ -204,24 +211,28 @@ class Reader:
         self.data = memoryview(data)
         self.at = 0
 
-    def _unpack(self, layout: str) -> int:
-        size = struct.calcsize(layout)
-        return int(struct.unpack(layout, self.raw(size))[0])
+    def _unpack(self, layout: struct.Struct) -> int:
+        try:
+            (value,) = layout.unpack_from(self.data, self.at)
+        except struct.error:
+            raise _too_short() from None
+        self.at += layout.size
+        return int(value)
 
     def u8(self) -> int:
-        return self._unpack(">B")
+        return self._unpack(_U8)
 
     def u16(self) -> int:
-        return self._unpack(">H")
+        return self._unpack(_U16)
 
     def u32(self) -> int:
-        return self._unpack(">I")
+        return self._unpack(_U32)
 
     def u64(self) -> int:
-        return self._unpack(">Q")
+        return self._unpack(_U64)
 
     def i64(self) -> int:
-        return self._unpack(">q")
+        return self._unpack(_I64)
 
     def errno(self) -> int:
         """An error number, 0 for none."""
@@ -232,7 +243,7 @@ class Reader:
 
     def raw(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise AgentLost("the agent sent a reply that is too short")
+            raise _too_short()
         self.at += size
         return bytes(self.data[self.at - size : self.at])
 

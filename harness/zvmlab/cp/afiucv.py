@@ -23,6 +23,7 @@ SEND_SIZE = 16384
 SHUTDOWN = bytes(7) + b"\x01"
 _MSGLIMIT = 3
 _PAUSE = 0.002
+_NONE = Flag(0)
 _MESSAGES = (EventType.PRIO_PENDING, EventType.MSG_PENDING)
 _ALL_BUT_PENDING = tuple(kind for kind in EventType if kind is not EventType.PENDING)
 _COMPLETIONS = (EventType.PRIO_COMPLETE, EventType.MSG_COMPLETE)
@@ -88,6 +89,7 @@ class AfIucvStream:
         self._peer = peer
         self.path = path
         self._flags = flags
+        self._takes_short = bool(int(flags) & Flag.RMDATA.value)
         self.user = user
         """The partner's user ID."""
         self.name = name
@@ -163,20 +165,20 @@ class AfIucvStream:
         self.close()
 
     def _message(self, event: IucvEvent) -> bytes:
+        if event.received:
+            return event.data
         if event.flags & Flag.RMDATA:
             if event.rmmsg == SHUTDOWN:
                 self._ended = True
                 return b""
             return iprm_data(event.rmmsg)
-        if event.received:
-            return event.data
         return self._peer.receive(self.path, event.msgid, event.trgcls, event.length)
 
     def _send_message(self, data: bytes, limit: Limit, answered: bool = False) -> None:
-        if self._flags & Flag.RMDATA and len(data) <= MAX_IPRM:
+        if self._takes_short and len(data) <= MAX_IPRM:
             self._send(iprm(data), Flag.RMDATA, limit, answered)
         else:
-            self._send(data, Flag(0), limit, answered)
+            self._send(data, _NONE, limit, answered)
 
     def _send(self, data: bytes, flags: Flag, limit: Limit, answered: bool = False) -> None:
         if self._closed:

@@ -41,6 +41,7 @@ _CONNECT_PAUSE = 0.01
 _CHUNK = 1 << 16
 _PLAIN = (str, int, bool, float, type(None))
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
+_DECODER = json.JSONDecoder()
 # After somebody else has read, the connection's own thread leaves it to them for so long.
 _STAND_BY_SECONDS = 0.1
 _POLL_MS_MAX = 1 << 30
@@ -96,12 +97,22 @@ def _to_json(value: Any) -> Any:
         return value
     if isinstance(value, (bytes, bytearray, memoryview)):
         return encode(bytes(value))
+    if isinstance(value, int):  # of an enumeration
+        return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
         return {str(k).replace("_", "-"): _to_json(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_to_json(v) for v in value]
+    return value
+
+
+def _from_json(line: str) -> Any:
+    """As json.loads() has it, which asks first of what kind its argument is."""
+    value, end = _DECODER.raw_decode(line)
+    if end != len(line):
+        raise ValueError(f"there is more behind column {end}")
     return value
 
 
@@ -461,7 +472,7 @@ class Control:
         if end >= 0:
             # Bytes would be looked at for their encoding, line by line.
             text = rest[:end].decode("utf-8", "surrogatepass")
-            messages = [json.loads(line) for line in text.split("\n")]
+            messages = [_from_json(line) for line in text.split("\n")]
             del rest[: end + 1]
         if len(rest) > MESSAGE_MAX:
             raise ValueError(f"it has more than {MESSAGE_MAX >> 20} MiB")
@@ -553,6 +564,10 @@ def _returned(reply: Mapping[str, Any]) -> Any:
 _SECONDS_MAX = 1 << 62
 
 
+def _is_time(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value < _SECONDS_MAX
+
+
 def _is_message(message: object) -> bool:
     """Has it all that an event, a greeting or a reply to a request of ours has?"""
     if not isinstance(message, dict):
@@ -563,19 +578,20 @@ def _is_message(message: object) -> bool:
             isinstance(message["event"], str)
             and isinstance(message.get("data"), dict)
             and isinstance(stamp, dict)
-            and all(
-                isinstance(stamp.get(part), int) and 0 <= stamp[part] < _SECONDS_MAX
-                for part in ("seconds", "microseconds")
-            )
+            and _is_time(stamp.get("seconds"))
+            and _is_time(stamp.get("microseconds"))
         )
     if "zvmlab" in message:
         greeting = message["zvmlab"]
         return isinstance(greeting, dict) and isinstance(greeting.get("capabilities"), list)
+    if not isinstance(message.get("id"), int):
+        return False
     error = message.get("error")
-    refused = isinstance(error, dict) and all(
-        isinstance(error.get(part), str) for part in ("class", "desc")
+    return "return" in message or (
+        isinstance(error, dict)
+        and isinstance(error.get("class"), str)
+        and isinstance(error.get("desc"), str)
     )
-    return isinstance(message.get("id"), int) and ("return" in message or refused)
 
 
 def _matches(data: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

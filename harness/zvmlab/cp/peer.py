@@ -51,6 +51,10 @@ class Flag(enum.IntFlag):
     LOCAL = 0x01
 
 
+# An operation of enumerations makes a new member, which takes longer than all else here.
+_RMDATA, _NORPY = int(Flag.RMDATA), int(Flag.NORPY)
+
+
 class Result(NamedTuple):
     """Condition code, IPRCODE (with condition code 1) and the parameter list afterwards.
 
@@ -235,7 +239,7 @@ class Peer:
             peer=self.name,
             function="send",
             path=path,
-            **_payload(data, flags | Flag.NORPY),
+            **_payload(data, int(flags) | _NORPY),
         )
 
     def receive(self, path: int, msgid: int, trgcls: int, length: int, flags: int = 0) -> bytes:
@@ -284,7 +288,7 @@ class Peer:
         *check* is called as by Control.wait_event().
         """
         wanted = (type,) if isinstance(type, EventType) else tuple(type)
-        match: dict[str, Any] = {"peer": self.name, "type": tuple(int(t) for t in wanted)}
+        match: dict[str, Any] = {"peer": self.name, "type": tuple(map(int, wanted))}
         if path is not None:
             match["path"] = path
         data = dict(self._control.wait_event("iucv-event", timeout, check, **match).data)
@@ -332,7 +336,7 @@ def _ipuser(ipuser: bytes) -> bytes:
 
 
 def _payload(data: bytes, flags: int, reply: bool = False) -> dict[str, Any]:
-    if flags & Flag.RMDATA:
+    if int(flags) & _RMDATA:
         return {"rmmsg": data.ljust(8, b"\0"), "flags": flags}
     if reply or data:
         return {"data": data, "flags": flags}
