@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from zvmlab.agent.calls import CallResult
-from zvmlab.base.limit import Limit
 from zvmlab.cp import disk
 from zvmlab.guest.config import QEMU
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -81,7 +80,9 @@ def _online(context: Context) -> list[str | None]:
     errors = [_set(context, "use_diag", "1"), _set(context, "online", "1")]
     if any(errors):
         return [*errors, ""]
-    size = Limit(_SECONDS).look(lambda: _size(context), lambda size: size not in ("", "0"))
+    size = context.control.limit(_SECONDS).look(
+        lambda: _size(context), lambda size: size not in ("", "0")
+    )
     return [*errors, size]
 
 

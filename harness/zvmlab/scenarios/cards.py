@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass
 
 from zvmlab.agent.calls import CallResult
-from zvmlab.base.limit import Limit
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, lines, put, read
 from zvmlab.guest.config import QEMU
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -50,7 +49,7 @@ _UNITS = (_READER, _PUNCH, _PRINTER)
 def _online(context: Context, unit: _Unit) -> str | None:
     """Set a device online; what is wrong with that.  The kernel makes its node a moment later."""
     wrong = context.write_file(unit.online, "1")
-    if wrong is None and not Limit(_SECONDS).look(lambda: _has_node(context, unit)):
+    if wrong is None and not context.control.limit(_SECONDS).look(lambda: _has_node(context, unit)):
         return "no node"
     return wrong
 

@@ -10,7 +10,6 @@ import struct
 from zvmlab.agent.calls import Both, CallResult, Out
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout, ZvmlabError
-from zvmlab.base.limit import Limit
 from zvmlab.cp.netiucv import Link, LinkGone, accept
 from zvmlab.cp.peer import IucvError, Peer
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -95,7 +94,7 @@ def _received(context: Context, fd: int, seconds: float) -> str:
         found[:] = [context.guest.agent.call(Call.RECVFROM, fd, Out(100), 100, _MSG_DONTWAIT, 0, 0)]
         return found[0].errno != errno.EAGAIN
 
-    if not Limit(seconds).look(come):
+    if not context.control.limit(seconds).look(come):
         return "nothing comes"
     return found[0].data[: max(found[0].ret, 0)].decode("latin-1")
 
@@ -135,7 +134,9 @@ def _connect(context: Context, peer: Peer) -> None:
     context.note("up", errors=_up(context))
     try:
         with accept(peer, timeout=seconds) as link:
-            running = Limit(seconds).look(lambda: _states(context) == ["Running", "Idle"])
+            running = context.control.limit(seconds).look(
+                lambda: _states(context) == ["Running", "Idle"]
+            )
             context.note("connected", running=running)
             _exchange(context, link, seconds)
             context.note("down", errno=_down(context))

@@ -13,7 +13,6 @@ from zvmlab.agent.agent import Pending, Worker
 from zvmlab.agent.calls import BatchResult, Both
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout
-from zvmlab.base.limit import Limit
 from zvmlab.guest.config import QEMU
 from zvmlab.monitor.steps import READ, await_sleep, task_state, thread_of
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -115,7 +114,9 @@ def _fault(context: Context, hold: bool) -> str:
         context.control.execute("page-release", fault=fault)
     told.result(_SURE_SECONDS)
     if what == "initial":
-        context.note("sleeps", sleeps=Limit(_SECONDS).look(lambda: sleeper.state() == "D"))
+        context.note(
+            "sleeps", sleeps=context.control.limit(_SECONDS).look(lambda: sleeper.state() == "D")
+        )
         completed = context.control.execute("page-in", address=address)["completed"]
         context.note("in", completed=completed)
     how = "in time"

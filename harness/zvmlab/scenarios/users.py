@@ -129,7 +129,7 @@ def _shrink(context: Context, pages: int, times: int = 1) -> str:
     with Peer(context.control, _MANAGER) as manager:
         for _ in range(times):
             manager.cp(f"SMSG {_GUEST} CMM SHRINK {pages}")
-        limit = Limit(context.patience)
+        limit = context.control.limit(context.patience)
         return limit.look(lambda: _given(context), lambda given: given == str(pages))
 
 
@@ -175,7 +175,7 @@ def _terminal(context: Context, seconds: float) -> list[str]:
                 # The end of the path ends what the guest has not been told of its message.
                 settle(context.guest)
             # The same for the guest's SEVER and LOGOFF.
-            Limit(seconds).look(lambda: not _has_path(context, _TESTER))
+            context.control.limit(seconds).look(lambda: not _has_path(context, _TESTER))
     except ZvmlabError as error:
         found.append(type(error).__name__)
     finally:
@@ -184,7 +184,7 @@ def _terminal(context: Context, seconds: float) -> list[str]:
 
 
 def _terminal_works(context: Context) -> str | None:
-    limit = Limit(max(context.patience, _TRIES_SECONDS))
+    limit = context.control.limit(max(context.patience, _TRIES_SECONDS))
     found = _terminal(context, _HANG_UP_SECONDS)
     while found != ["typed", "shown"] and not limit.over:
         _let_hang_up(context)
