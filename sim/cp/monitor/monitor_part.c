@@ -87,11 +87,13 @@ static int monitor_init_machine(struct cp *cp, char *err, size_t errlen)
 
 	if (machines <= m->records_for)
 		return 0;
-	records = realloc(m->records, MON_RECORDS_SIZE(machines));
+	/* No realloc(), which would copy it. */
+	records = malloc(MON_RECORDS_SIZE(machines));
 	if (!records) {
 		snprintf(err, errlen, "not enough memory for %s's records", MON_SERVICE);
 		return -1;
 	}
+	free(m->records);
 	m->records = records;
 	m->records_for = machines;
 	return 0;
