@@ -9,9 +9,11 @@
 /* The reply as a string; valid until the next command. */
 static inline const char *run_as(enum cpcmd_issuer issuer, const char *text, int rc)
 {
-	static char reply[CPCMD_MAX_RESPONSE + 1];
+	static char *reply;
 	const struct cpcmd_response *r = cpcmd_run(fx.cp, issuer, text, strlen(text));
 
+	if (!reply)
+		reply = unit_large(CPCMD_MAX_RESPONSE + 1);
 	memcpy(reply, r->text, r->len);
 	reply[r->len] = '\0';
 	ck_assert_msg(r->rc == rc, "\"%s\": rc %d, not %d: %s", text, r->rc, rc, reply);

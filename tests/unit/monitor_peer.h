@@ -25,7 +25,12 @@ struct peer {
 	unsigned int messages, replied, quiesced, resumed;
 };
 
-static struct peer peers[PEERS];
+static struct peer *peers;
+
+__attribute__((constructor)) static void make_peers(void)
+{
+	peers = unit_large(PEERS * sizeof(*peers));
+}
 
 static inline void peer_reply_to(struct peer *p, const struct iucv_event *m)
 {
@@ -167,16 +172,20 @@ static inline struct mon_user_info peer_info(const struct peer *p)
 static inline uint64_t deliver(enum mon_kind kind, uint32_t len, uint32_t phase, uint8_t fill,
 			       enum mon_fate expected)
 {
-	static uint8_t data[FX_STORAGE];
-	const struct mon_element element = {
-		.type = MCE_SAMPLE, .domains = MON_DOMAIN_BIT(MON_SYSTEM), .data = data,
+	static uint8_t *data;
+	struct mon_element element = {
+		.type = MCE_SAMPLE, .domains = MON_DOMAIN_BIT(MON_SYSTEM),
 		.len = len, .phase = phase,
 	};
 	enum mon_fate fate;
 	char err[256];
 	int64_t number;
 
+	if (!data)
+		data = unit_large(FX_STORAGE);
+	ck_assert_uint_le(len, FX_STORAGE);
 	memset(data, fill, len);
+	element.data = data;
 	number = monitor_deliver(fx.cp, kind, &element, 1, &fate, err, sizeof(err));
 	ck_assert_msg(number > 0, "%s", err);
 	ck_assert_int_eq(fate, expected);

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* By their lines. */
 static struct unit_entry *entries;
@@ -57,6 +59,21 @@ const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "clear_shadow_mmap_threshold=1073741824";
+}
+
+void *unit_large(size_t size)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	/* Aligned for all types. */
+	const size_t wanted = (size + 15) & ~(size_t)15;
+	const size_t pages = (wanted + page - 1) / page * page;
+	char *at = mmap(NULL, pages + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at, pages, PROT_READ | PROT_WRITE) != 0) {
+		perror("memory of a test");
+		exit(EXIT_FAILURE);
+	}
+	return at + pages - wanted;
 }
 
 int main(void)

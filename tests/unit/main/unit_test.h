@@ -61,6 +61,13 @@ void unit_add(TCase *tcase, const TTest *test, int from, int to);
 #define TEST_EACH(name, array) TEST_LOOP(name, 0, (int)(sizeof(array) / sizeof((array)[0])))
 #define TEST(name) TEST_LOOP(name, 0, 1)
 
+/*
+ * An array of zeros for a test, with a page behind it that nobody may touch.  It lasts as long as the
+ * process.  LeakSanitizer looks through all static arrays at the end of each test, which takes more
+ * time than most tests if they are large; it does not look here.
+ */
+void *unit_large(size_t size);
+
 /* Check's own macro would give a test that runs only if a list names it. */
 #undef START_TEST
 #pragma GCC poison START_TEST

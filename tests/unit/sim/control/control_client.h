@@ -80,11 +80,13 @@ static inline bool step(void)
 /* The next line without its newline, "" at the end of the connection. */
 static inline const char *read_line(int fd)
 {
-	static char line[CONTROL_MAX_ANSWER];
+	static char *line;
 	size_t len = 0;
 
-	for (int idle = 0; idle < 3 && len < sizeof(line);) {
-		ssize_t seen = recv(fd, line + len, sizeof(line) - len, MSG_PEEK);
+	if (!line)
+		line = unit_large(CONTROL_MAX_ANSWER);
+	for (int idle = 0; idle < 3 && len < CONTROL_MAX_ANSWER;) {
+		ssize_t seen = recv(fd, line + len, CONTROL_MAX_ANSWER - len, MSG_PEEK);
 		const char *end;
 
 		if (seen == 0 || (seen < 0 && errno == ECONNRESET))

@@ -194,7 +194,7 @@ TEST(endless_line_is_refused)
 /* Nothing that follows is answered, even while the client has not read what it was sent before. */
 TEST(nothing_after_a_line_that_is_too_long)
 {
-	static char line[CTL_MAX_LINE];
+	char *const line = unit_large(CTL_MAX_LINE);
 	static const char more[] = "\n{\"execute\":\"query-faults\"}\n";
 	static char text[400001];
 	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
@@ -202,7 +202,7 @@ TEST(nothing_after_a_line_that_is_too_long)
 	int fd = new_client();
 
 	ctl_event(ctl, &event);
-	say(fd, memset(line, ' ', sizeof(line)), sizeof(line));
+	say(fd, memset(line, ' ', CTL_MAX_LINE), CTL_MAX_LINE);
 	while (step())
 		;
 	ck_assert(ctl->client[0]->ended && ctl->client[0]->out.len > 0);
@@ -219,11 +219,11 @@ TEST(nothing_after_a_line_that_is_too_long)
 /* As long as the longest line, and no end of it is there. */
 TEST(line_without_an_end_is_refused)
 {
-	static char line[CTL_MAX_LINE];
+	char *const line = unit_large(CTL_MAX_LINE);
 	int fd = new_client();
 
-	memset(line, ' ', sizeof(line));
-	say(fd, line, sizeof(line));
+	memset(line, ' ', CTL_MAX_LINE);
+	say(fd, line, CTL_MAX_LINE);
 	ck_assert_str_eq(read_line(fd), bad("the request is longer than 8 MiB; the connection is "
 					    "closed"));
 	close(fd);
@@ -231,7 +231,7 @@ TEST(line_without_an_end_is_refused)
 
 TEST(longest_line_is_answered)
 {
-	static char line[CTL_MAX_LINE + 1];
+	char *const line = unit_large(CTL_MAX_LINE + 1);
 	int fd = new_client();
 
 	memset(line, ' ', CTL_MAX_LINE - 1);
@@ -265,9 +265,10 @@ TEST(room_of_a_long_line)
 
 TEST(slow_client_is_dropped)
 {
-	static char text[1000001];
+	const size_t len = 1000000;
+	char *const text = unit_large(len + 1);
 	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
-					.text = memset(text, 'a', sizeof(text) - 1) };
+					.text = memset(text, 'a', len) };
 	int slow = new_client(), other = new_client(), events = 0;
 	const char *line;
 
@@ -297,11 +298,14 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone)
 /* An event with that much text; what of it waits for the first client. */
 static size_t console(size_t len)
 {
-	static char text[1250001];
-	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
-					.text = memset(text, 'a', len) };
-	const size_t before = ctl->client[0]->out.len;
+	static char *text;
+	struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001" };
+	const size_t before = ctl->client[0]->out.len, longest = 1250000;
 
+	if (!text)
+		text = unit_large(longest + 1);
+	ck_assert_uint_le(len, longest);
+	event.text = memset(text, 'a', len);
 	text[len] = '\0';
 	ctl_event(ctl, &event);
 	return ctl->client[0]->out.len - before;
@@ -604,7 +608,7 @@ TEST(bounded_work)
 /* Only what can be done is waited for; what one long line needed is given back. */
 TEST(what_is_watched)
 {
-	static char line[CTL_MAX_LINE + 1];
+	char *const line = unit_large(CTL_MAX_LINE + 1);
 	const struct ctl_client *client;
 	int fd = new_client();
 

@@ -95,16 +95,16 @@ TEST(a_file_being_written)
 TEST(as_many_records_as_an_answer_holds)
 {
 	/* 39,321 records of 80 bytes, and one of 48 that is filled. */
-	static uint8_t data[SPOOL_MAX_PUT];
+	uint8_t *const data = unit_large(SPOOL_MAX_PUT);
 	const struct spool_put put = {
 		.user = "BOB", .queue = SPOOL_RDR, .spool_class = 'A', .record_length = 80,
-		.data = data, .len = sizeof(data),
+		.data = data, .len = SPOOL_MAX_PUT,
 	};
 	static const char first[] = "{\"return\":{\"records\":39321,\"data\":\"QEBA";
 	static const char rest[] = "{\"return\":{\"records\":1,\"data\":\"QEBA";
 	const char *line;
 
-	memset(data, 0x40, sizeof(data));
+	memset(data, 0x40, SPOOL_MAX_PUT);
 	ck_assert_int_eq(spool_put(fx.cp, &put, err, sizeof(err)), 1);
 	line = ask(fd, READ("\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1"));
 	ck_assert_int_eq(strncmp(line, first, strlen(first)), 0);

@@ -28,7 +28,7 @@ void complain_about(const char *what, int error)
 }
 
 static struct activity f;
-static struct user_curves curves;
+static struct user_curves *curves;
 static char *text;
 static size_t text_len;
 
@@ -37,7 +37,7 @@ static struct chart chart;
 static void start(void)
 {
 	activity_init(&f);
-	memset(&curves, 0, sizeof(curves));
+	curves = unit_large(sizeof(*curves));
 	chart.marks = false;
 	chart.most = NULL;
 	ck_assert(clock_set_zone("UTC"));
@@ -594,7 +594,7 @@ static void page(void)
 {
 	FILE *out = begin();
 
-	ck_assert_int_eq(html_page(out, &f, &curves, "a <title>", &thresholds_default), 0);
+	ck_assert_int_eq(html_page(out, &f, curves, "a <title>", &thresholds_default), 0);
 	finish(out);
 }
 
@@ -666,7 +666,7 @@ static void interval_of(unsigned int end)
 	bucket(end);
 	f.intervals++;
 	f.user_samples++;
-	curves_take(&curves, &f);
+	curves_take(curves, &f);
 }
 
 /* In per cent of a processor, and T/V; gaps where no sample has the user. */
@@ -731,7 +731,7 @@ TEST(curves_that_are_combined)
 		sample_of(7, i % 2 ? 2 : 4, 2);
 		interval_of(10 * i);
 	}
-	ck_assert_double_eq_tol(curves_busy(&curves, &f, 7, 1), 40, 1e-4);
+	ck_assert_double_eq_tol(curves_busy(curves, &f, 7, 1), 40, 1e-4);
 	f.buckets = ACTIVITY_BUCKETS / 2;
 	for (unsigned int i = 0; i < f.buckets; i++)
 		f.bucket[i].time = 20 * TOD_SECOND;
@@ -739,11 +739,11 @@ TEST(curves_that_are_combined)
 	sample_of(7, 5, 1);
 	interval_of(10 * ACTIVITY_BUCKETS + 10);
 	for (unsigned int i = 0; i < ACTIVITY_BUCKETS / 2; i++) {
-		ck_assert_double_eq_tol(curves_busy(&curves, &f, 7, i), 30, 1e-4);
-		ck_assert_double_eq_tol(curves_ratio(&curves, 7, i), 1.5, 1e-4);
+		ck_assert_double_eq_tol(curves_busy(curves, &f, 7, i), 30, 1e-4);
+		ck_assert_double_eq_tol(curves_ratio(curves, 7, i), 1.5, 1e-4);
 	}
-	ck_assert_double_eq_tol(curves_ratio(&curves, 7, ACTIVITY_BUCKETS / 2), 5, 1e-4);
-	ck_assert(curves_ratio(&curves, 7, ACTIVITY_BUCKETS / 2 + 1) < 0);
+	ck_assert_double_eq_tol(curves_ratio(curves, 7, ACTIVITY_BUCKETS / 2), 5, 1e-4);
+	ck_assert(curves_ratio(curves, 7, ACTIVITY_BUCKETS / 2 + 1) < 0);
 }
 
 TEST(tables)

@@ -139,9 +139,9 @@ TEST(data_in_the_list_one_way)
 TEST(longest_message)
 {
 	const uint32_t list = 0x20000, entries = 16384, total = 0x800000;
-	static uint8_t got[0x800000];
+	uint8_t *const got = unit_large(total);
 	struct iucv_parm q = { .flags = IPFGMID,
-			       .buffer = { .host = true, .ptr = got, .len = sizeof(got) } };
+			       .buffer = { .host = true, .ptr = got, .len = total } };
 
 	for (uint32_t i = 0; i < entries; i++) {
 		put_be32(fx_at(list + 8 * i, 4), 0x200000);

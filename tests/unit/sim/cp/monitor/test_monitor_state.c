@@ -213,7 +213,7 @@ TEST_LOOP(every_step, 1, (int)STEPS)
 	static char *reference;
 	size_t offset = 0, len;
 
-	memset(peers, 0, sizeof(peers));
+	memset(peers, 0, PEERS * sizeof(*peers));
 	for (size_t i = 0; i < STEPS; i++) {
 		if (i == (size_t)_i) {
 			/* As change_cp() does: the records have the same numbers. */
@@ -229,7 +229,7 @@ TEST_LOOP(every_step, 1, (int)STEPS)
 	memcpy(reference, fx.trace + offset, len);
 	fx_teardown();
 	fx_setup();
-	memset(peers, 0, sizeof(peers));
+	memset(peers, 0, PEERS * sizeof(*peers));
 	for (size_t i = 0; i < STEPS; i++) {
 		if (i == (size_t)_i)
 			change_cp();
@@ -324,7 +324,7 @@ TEST(saving_changes_nothing)
 
 static void until(size_t count)
 {
-	memset(peers, 0, sizeof(peers));
+	memset(peers, 0, PEERS * sizeof(*peers));
 	for (size_t i = 0; i < count; i++)
 		steps[i]();
 }
