@@ -141,7 +141,6 @@ class Model:
     def events(self) -> int:
         """What poll says of reading, and of ends."""
         if self.state == LISTENING:
-            # Not one that has gone before it was accepted (defect 1).
             waits = any(one.state == CONNECTED for one in self.waiting)
             return select.POLLIN if waits else 0
         found = 0
@@ -189,9 +188,10 @@ class Run:
         asked = [(made.fd, WANTED) for made, _ in self.sockets]
         found = self._worker.poll(asked, 0).revents if asked else []
         known = WANTED | select.POLLHUP
-        assert [(one.state, events & known) for (_, one), events in zip(self.sockets, found)] == [
-            (one.state, one.events) for _, one in self.sockets
-        ]
+        for (_, one), events in zip(self.sockets, found, strict=True):
+            # Poll need not show a connection that has gone before it was accepted (defect 1).
+            if one.state != LISTENING or not one.waiting or one.events:
+                assert (one.state, events & known) == (one.state, one.events)
         self.compare_paths()
 
     def compare_paths(self) -> None:
