@@ -21,7 +21,7 @@
  * reads.
  */
 //@ file: include/net/iucv/af_iucv.h
-//@ after: 	atomic_t		msg_recv;
+//@ after: 					       enum iucv_tx_notify n);
 	bool			msg_lost;
 //@ file: net/iucv/af_iucv.c
 //@ for: 6.1
