@@ -77,6 +77,17 @@ def test_counts_of_all_tests_are_added(two: Path, tmp_path: Path) -> None:
     assert found.title == "Linux 6.1.9 (coverage), 3 tests; 1 guest lost the counts"
 
 
+def test_counts_that_were_never_written_are_lost(
+    two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that ended before it wrote them: all others are added."""
+    kernels_in(two)[0].add("ends")
+    assert main(["coverage", str(two)]) == 0
+    out = capsys.readouterr().out
+    assert "4 tests; 2 guests lost the counts" in out
+    assert "lost: ends: they were never written" in out
+
+
 def test_folder_may_be_named_from_here(
     two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.builder.kernel import Kernel
-from zvmlab.builder.linux_files import BUILT_IN, gcov_folder
+from zvmlab.builder.linux_files import BUILT_IN, COUNTS, gcov_folder
 
 BOOT = "(boot)"
 """Name of what guests ran before their tests."""
@@ -64,7 +64,10 @@ class KernelCounts:
         found = []
         for file in (self.folder / _TESTS).glob(f"*/{_TEST}"):
             noted = _texts(file, "test", "lost")
-            found.append(CountsOfTest(noted["test"], noted["lost"], file.parent))
+            # Whoever was to write them may have ended before.
+            there = any(file.parent.rglob(f"*{COUNTS}"))
+            lost = noted["lost"] or ("" if there else "they were never written")
+            found.append(CountsOfTest(noted["test"], lost, file.parent))
         yield from sorted(found, key=lambda test: (test.name, test.folder))
 
 
