@@ -17,6 +17,7 @@ from sweep_fakes import FakeGuest
 from zvmlab.agent.calls import CallResult
 from zvmlab.agent.results import ModuleResult
 from zvmlab.base.errors import Timeout, UsageError
+from zvmlab.base.limit import Limit
 from zvmlab.guest.config import GuestConfig
 from zvmlab.mondata.records import EVENT, Element, Mce, Record
 from zvmlab.scenarios import BUILT_IN, USERS, find, possible, users
@@ -287,7 +288,7 @@ def test_who_asks_for_pages_stays_until_they_are_given(monkeypatch: pytest.Monke
             return f"{given}\n"
 
     monkeypatch.setattr(users, "Peer", Manager)
-    context = SimpleNamespace(control=None, worker=Guest(), patience=60)
+    context = SimpleNamespace(control=SimpleNamespace(limit=Limit), worker=Guest(), patience=60)
     assert users._shrink(cast(Any, context), 2) == "2"
     message = "SMSG LINUX001 CMM SHRINK 2"
     assert happened == ["logon", message, "given", "given", "given", "logoff"]

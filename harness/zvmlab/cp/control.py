@@ -42,6 +42,8 @@ _CHUNK = 1 << 16
 _PLAIN = (str, int, bool, float, type(None))
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _DECODER = json.JSONDecoder()
+# RFC 8259 allows these around a value.
+_BLANKS = " \t\r\n"
 # After somebody else has read, the connection's own thread leaves it to them for so long.
 _STAND_BY_SECONDS = 0.1
 _POLL_MS_MAX = 1 << 30
@@ -110,6 +112,7 @@ def _to_json(value: Any) -> Any:
 
 def _from_json(line: str) -> Any:
     """As json.loads() has it, which asks first of what kind its argument is."""
+    line = line.strip(_BLANKS)
     value, end = _DECODER.raw_decode(line)
     if end != len(line):
         raise ValueError(f"there is more behind column {end}")
