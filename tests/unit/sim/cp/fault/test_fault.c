@@ -80,7 +80,7 @@ TEST(every_point_has_its_program)
 	static const char *const prefixes[] = {
 		"iucv.", "interrupt", "peer.", "diag", "monitor.", "appldata.", "msg.",
 		"segment.content", "segment.load", "page.", "watchdog.",
-		"recording.", "machine.", "spool.", "hmc.", "disk.",
+		"recording.", "machine.", "spool.", "hmc.", "disk.", "console.",
 	};
 
 	for (unsigned int i = 0; i < FAULT_POINTS; i++) {
