@@ -36,9 +36,14 @@ def has_device(guest: Guest, number: int) -> bool:
 
 
 def await_device(guest: Guest, number: int, there: bool) -> None:
-    """Linux has found the device, or has lost it."""
-    what = f"device {number:04X} is {'there' if there else 'gone'}"
-    wait_until(lambda: has_device(guest, number) == there, what)
+    """Linux has found the device and its driver has it, or Linux has lost it."""
+    what = f"device {number:04X} is {'there, with its driver,' if there else 'gone'}"
+    wait_until(lambda: _is_driven(guest, number) if there else not has_device(guest, number), what)
+
+
+def _is_driven(guest: Guest, number: int) -> bool:
+    """A driver of disks has the device: only then does it have the driver's attributes."""
+    return text_of(guest, f"{_device(number)}/use_diag") != ""
 
 
 def set_attribute(guest: Guest, number: int, name: str, value: str) -> int:
