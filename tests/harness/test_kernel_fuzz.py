@@ -375,6 +375,32 @@ def test_received_data_are_a_part_of_what_was_sent() -> None:
     assert judge_data(case, played(*sent, (peek, data[:20]), (RECEIVE, data[:20]))) == []
 
 
+def test_data_of_the_guests_own_programs_count() -> None:
+    """Of one socket joined; of several threads, and of storage that nobody knows, no order."""
+    data = stream_bytes(5, 60)
+    case = Case("hiper", ())
+    args: list[Any] = ["s2", {"data": [5, 60]}, 60, 0, 0, 0]
+    step: dict[str, Any] = {"do": "call", "call": "sendto", "args": args}
+    parts = {"message": {"parts": [{"data": [5, 10]}, {"data": [6, 10]}]}}
+    both = {"do": "call", "call": "sendmsg", "args": ["s2", parts, 0]}
+    short, whole = (Played(1, step, length, 0) for length in (20, 60))
+    first = Played(0, SOCKET, 3, 0)
+
+    def keys(receives: bytes, *sent: Played) -> list[str]:
+        receive = Played(9, RECEIVE, len(receives), 0, receives)
+        return [one.key for one in judge_data(case, [first, *sent, receive])]
+
+    assert keys(data, whole) == keys(data[:20], short) == []
+    assert keys(data[:30], short) == keys(data, Played(1, step, -1, 32)) == ["data in recvfrom"]
+    assert keys(data[:20] * 2, short, short) == []
+    message = stream_bytes(5, 10) + stream_bytes(6, 10)
+    assert keys(message, Played(1, both, 20, 0)) == []
+    assert keys(data, Played(1, {**step, "thread": "b"}, 60, 0), short) == []
+    unknown = {**step, "args": ["s2", {"bad": ["readonly", 60, 0]}, 60, 0, 0, 0]}
+    assert keys(data, Played(1, unknown, 60, 0)) == []
+    assert keys(data, Played(1, unknown, -1, 14)) == ["data in recvfrom"]
+
+
 def test_data_of_parameter_lists_count() -> None:
     """X'FA' in the last byte: five bytes; an impossible length: none."""
     hello = {"hex": "68656c6c6f0000fa"}

@@ -40,7 +40,15 @@ from zvmlab.guest.cover import EDGES, Cover
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import Capture, CapturedSet
 from zvmlab.scenarios.context import FoundSet
-from zvmlab.scenarios.player import GuestDied, Oopsed, Played, Player, Silent, sent_by_peers
+from zvmlab.scenarios.player import (
+    GuestDied,
+    Oopsed,
+    Played,
+    Player,
+    Silent,
+    sent_by_peers,
+    sent_by_programs,
+)
 from zvmlab.scenarios.steps import faults_of, text_of, thread_of
 from zvmlab.sweep.run import BAD_LINE, BROKEN, HANGS, LOG, UNUSABLE, passed_off
 
@@ -471,9 +479,11 @@ def _of_bystander(case: Case, text: str) -> list[Finding]:
 
 def judge_data(case: Case, played: Sequence[Played]) -> list[Finding]:
     """Whatever a program has received is a piece of what one partner has sent, in its order."""
-    if any(fault.get("kind") in _CHANGING for fault in faults_of(case.steps)):
+    programs = sent_by_programs(played)
+    changed = any(fault.get("kind") in _CHANGING for fault in faults_of(case.steps))
+    if changed or programs is None:
         return []
-    streams = list(sent_by_peers(played).values())
+    streams = [*sent_by_peers(played).values(), *programs]
     places: dict[str, list[tuple[bytes, int]]] = {}
     for one, fd, data in _received(played):
         # Each stream that it may be, with the place behind what was received so far.

@@ -72,6 +72,7 @@ _ALL_PAGES = (1 << 32) - 1
 _ENDER = "ender"
 _MAKE_FILES = ("openat", "socket", "accept4", "dup", "dup3")
 _MAY_SLEEP = ("connect", "accept4", "recvfrom", "recvmsg", "read")
+_SEND = ("sendto", "sendmsg", "write")
 _RMDATA = 0x80
 # Of /proc/sys/kernel/tainted: the kernel has had an oops.
 _DIED = 1 << 7
@@ -591,6 +592,41 @@ def sent_by_peers(played: Sequence[Played]) -> dict[tuple[str, int], bytes]:
         key = str(arguments["peer"]), one.path
         found[key] = found.get(key, b"") + _sent(arguments)
     return found
+
+
+def sent_by_programs(played: Sequence[Played]) -> list[bytes] | None:
+    """What programs of the guest have sent, by socket, joined; None if nobody knows."""
+    found: dict[tuple[str, int], bytes] = {}
+    threads: dict[tuple[str, int], str] = {}
+    made: Counter[str] = Counter()
+    for one in played:
+        step = one.step
+        if step["do"] != "call":
+            continue
+        if step["call"] in _SEND and not one.error:
+            name, data = str(step["args"][0]), _outgoing(one)
+            key = name, made[name]
+            # Of several threads nobody knows the order.
+            if data is None or threads.setdefault(key, thread_of(step)) != thread_of(step):
+                return None
+            found[key] = found.get(key, b"") + data
+        made[str(step.get("as"))] += 1
+    return list(found.values())
+
+
+def _outgoing(one: Played) -> bytes | None:
+    """What a call has sent; of one that has not returned it may be all."""
+    value = one.step["args"][1] if len(one.step["args"]) > 1 else 0
+    given = argument("", value)
+    parts: list[object] = [given]
+    if isinstance(given, Message):
+        parts = list(given.parts.parts)
+    if not all(isinstance(part, bytes) for part in parts):
+        return None if one.ret else b""
+    data = b"".join(part for part in parts if isinstance(part, bytes))
+    if one.ret > len(data):
+        return None
+    return data if one.ret < 0 else data[: one.ret]
 
 
 def _sent(arguments: dict[str, Any]) -> bytes:
