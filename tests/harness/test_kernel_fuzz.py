@@ -32,13 +32,13 @@ from zvmlab.fuzz.grammar import Target, find, names
 from zvmlab.fuzz.grammar import load as load_target
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
-from zvmlab.fuzz.runner import Ran, Unprepared, judge_data, of_text
+from zvmlab.fuzz.runner import Ran, Runner, Unprepared, judge_data, of_text
 from zvmlab.guest.config import Artifacts
 from zvmlab.museum import edited as edited_module
 from zvmlab.museum.bugs import Bug
 from zvmlab.scenarios import find as find_scenario
 from zvmlab.scenarios.context import Scenario
-from zvmlab.scenarios.player import Played
+from zvmlab.scenarios.player import Played, Silent
 from zvmlab.scenarios.steps import argument, bytes_of, check_steps, stream_bytes
 from zvmlab.verdict.sides import Side
 
@@ -437,6 +437,24 @@ def test_findings_are_told_apart_by_their_innermost_functions() -> None:
     again = of_text(OOPS.replace("12.0", "99.0").replace("dead4", "beef4"))
     assert again is not None and again.key == found.key and again.name == found.name
     assert of_text("[   10.000000] monreader: quite normal") is None
+
+
+def test_a_guest_that_is_silent_may_have_said_why(tmp_path: Path) -> None:
+    """If a thread of the agent's has met the bug, the console has it, and nobody else tells."""
+    console = tmp_path / "console"
+    console.write_text("[ 1.0] WARNING: of an earlier case\n[ 1.0] Call Trace:\n")
+    before = console.stat().st_size
+    runner = Runner(find("af_iucv"), "bookworm", tmp_path / "guests")
+    machine = SimpleNamespace(registers=lambda: "PSW=1\nR00=2\nR01=3")
+    channels = SimpleNamespace(console_log=console)
+    runner._guest = cast(Any, SimpleNamespace(channels=channels, machine=machine))
+    silence = Silent("the agent does not answer")
+    found = runner._of_silence(before, silence)
+    assert (found.key, found.text, found.report) == ("silent", str(silence), "PSW=1\nR00=2")
+    with open(console, "a", encoding="utf-8") as said:
+        said.write("[ 2.0] kernel BUG at include/linux/skbuff.h:1!\n[ 2.0] Call Trace:\n")
+        said.write("[ 2.0]  [<00000000000000aa>] skb_pull+0x3e/0x40 \n")
+    assert runner._of_silence(before, silence).key == "bug in skb_pull"
 
 
 def test_known_defects_have_their_number() -> None:

@@ -172,8 +172,7 @@ class Runner:
         except Oopsed:
             self._judge_log(player, ran)
         except (Silent, Timeout) as error:
-            where = guest.machine.registers().splitlines()[:2]
-            ran.findings.append(Finding(SILENT, "", str(error), "\n".join(where)))
+            ran.findings.append(self._of_silence(console, error))
         except (AgentLost, AfIucvClosed) as error:
             ran.findings.append(Finding(LOST, "", f"the agent's connection has ended: {error}"))
         except EmulatorError as error:
@@ -301,6 +300,12 @@ class Runner:
         if found is not None:
             what = re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b", "N", found[1])
             ran.findings.insert(0, Finding(KASAN_CP, what, found[1], text))
+
+    def _of_silence(self, before: int, error: ZvmlabError) -> Finding:
+        """What the kernel has said of it: an oops of a thread of the agent's, for example."""
+        said = of_text(_added(self.guest.channels.console_log, before))
+        where = "\n".join(self.guest.machine.registers().splitlines()[:2])
+        return said or Finding(SILENT, "", str(error), where)
 
     def _of_console(self, before: int, error: GuestDied) -> Finding:
         """What the kernel has said before it ended; the console may be a moment behind."""
