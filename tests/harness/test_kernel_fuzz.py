@@ -247,6 +247,11 @@ def test_grammars_make_cases_that_are_some(name: str) -> None:
         ('text = "a toy"', 'text = "a toy"\ncpus = 65', "a guest has 1 to 64 CPUs, not 65"),
         ('text = "a toy"', 'text = "a toy"\nasks = [1]', "'asks' has something that is no step"),
         ('text = "a toy"', 'text = "a toy"\nasks = [{ do = "jump" }]', "asks, step 1"),
+        (
+            'text = "a toy"',
+            'text = "a toy"\nnetworks = ["A"]',
+            "something that is no list of users",
+        ),
         ('text = "a toy"', 'text = "a toy"\nspeed = 1', "unknown 'speed'"),
         ('thread = "b"', 'thread = "z"', 'phrase 2, step 1: there is no thread "z"'),
         ("[[phrase]]", "[[phrase", "is not TOML"),

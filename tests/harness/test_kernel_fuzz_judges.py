@@ -14,7 +14,13 @@ from zvmlab.agent.calls import Both, Iovec, Message, Out
 from zvmlab.base.errors import UsageError
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.grammar import find, following, more, names
-from zvmlab.fuzz.judges import judge_calls, judge_end, judge_rejected, judge_sockets
+from zvmlab.fuzz.judges import (
+    judge_calls,
+    judge_end,
+    judge_networks,
+    judge_rejected,
+    judge_sockets,
+)
 from zvmlab.fuzz.mutate import make
 from zvmlab.scenarios.player import Played
 from zvmlab.scenarios.steps import argument, check_steps, names_used
@@ -148,6 +154,46 @@ def test_who_waits_for_a_partner_that_has_closed_waits_in_vain() -> None:
     assert judge_sockets(played(*server, *client, accepted, waits, closed, ends)) == []
     other = [({**SOCKET, "as": "s4"}, 6, 0), (call("connect", "s4", name, 32), 0, 0)]
     assert judge_sockets(played(*server, *client, *other, accepted, closed, waits)) == []
+
+
+def test_who_sends_to_a_partner_that_has_closed_is_told() -> None:
+    """With any error but that the call would have to wait."""
+    name = {"address": [" ", "NAME"]}
+    begun = [
+        (SOCKET, 3, 0),
+        (call("bind", "s1", name, 32), 0, 0),
+        (call("listen", "s1", 1), 0, 0),
+        ({**SOCKET, "as": "s2"}, 4, 0),
+        (call("connect", "s2", name, 32), 0, 0),
+        (call("accept4", "s1", 0, 0, 0, **{"as": "s3"}), 5, 0),
+    ]
+    send, closed = call("sendto", "s3", {"hex": "00"}, 1, 0x4040, 0, 0), (call("close", "s2"), 0, 0)
+    for ret, error, wanted in (
+        (1, 0, ["contract in sendto: gone"]),
+        (-1, errno.EAGAIN, ["contract in sendto: gone"]),
+        (-1, errno.ENOTCONN, []),
+        (-1, errno.EPIPE, []),
+    ):
+        assert keys(judge_sockets(played(*begun, closed, (send, ret, error)))) == wanted
+        assert judge_sockets(played(*begun, (send, ret, error), closed)) == []
+
+
+def test_nobody_is_reached_from_another_network() -> None:
+    """Of sockets that have been made once, and whose user is known."""
+    networks = [["A", "B"], ["C", "D"]]
+    other = call("socket", 32, 1, 0, **{"as": "s1"})
+
+    def found(here: str, there: str, error: int = 0, *before: tuple[Step, int, int]) -> list[str]:
+        bind = call("bind", "s1", {"address": [here, "NAME"]}, 32)
+        connect = call("connect", "s1", {"address": [there, "NAME"]}, 32)
+        steps = played((SOCKET, 3, 0), *before, (bind, 0, 0), (connect, 0, error))
+        return keys(judge_networks(networks, steps))
+
+    assert found("A", "C") == ["contract in connect: another network"]
+    assert found("D", "B") == ["contract in connect: another network"]
+    assert found("A", "B") == found("C", "C") == found("A", "NOBODY") == found(" ", "C") == []
+    assert found("A", "C", errno.ECONNREFUSED) == found("A", "C", errno.EINPROGRESS) == []
+    assert found("A", "C", 0, (other, 4, 0)) == []
 
 
 def test_poll_says_what_the_next_call_finds() -> None:

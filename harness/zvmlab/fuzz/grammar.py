@@ -36,6 +36,7 @@ _KEYS = {
     "named": list,
     "stay": list,
     "gives_back": bool,
+    "networks": list,
     "cp": dict,
     "cpus": int,
     "mark": list,
@@ -89,6 +90,8 @@ class Target:
     """Partners whose paths may still be there when all files are closed."""
     gives_back: bool = False
     """A path that its partner has severed is given back at once, not when a file is closed."""
+    networks: tuple[tuple[str, ...], ...] = ()
+    """Users of sockets, by their network: those of two networks do not reach each other."""
     modules: tuple[str, ...] = ()
     segments: tuple[str, ...] = ()
     cp: Mapping[str, str] | None = None
@@ -139,6 +142,9 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
     for key in ("cover", "modules", "segments", "named", "stay"):
         if not all(isinstance(word, str) for word in found.get(key, [])):
             raise UsageError(f"{file}: '{key}' has something that is no text")
+    for network in found.get("networks", []):
+        if not isinstance(network, list) or not all(isinstance(user, str) for user in network):
+            raise UsageError(f"{file}: 'networks' has something that is no list of users")
     if not all(isinstance(step, dict) for step in found.get("asks", [])):
         raise UsageError(f"{file}: 'asks' has something that is no step")
     target = Target(
@@ -153,6 +159,7 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
         named=tuple(found.get("named", ())),
         stay=tuple(found.get("stay", ())),
         gives_back=found.get("gives_back", False),
+        networks=tuple(map(tuple, found.get("networks", ()))),
         modules=tuple(found.get("modules", ())),
         segments=tuple(found.get("segments", ())),
         cp=found.get("cp"),

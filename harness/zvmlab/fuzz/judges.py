@@ -146,6 +146,11 @@ def _address_name(args: list[Any]) -> str:
     return str(address["address"][1]) if isinstance(address, dict) and "address" in address else ""
 
 
+def _address_user(args: list[Any]) -> str:
+    address = args[1] if len(args) > 1 else None
+    return str(address["address"][0]) if isinstance(address, dict) and "address" in address else ""
+
+
 def _ask(args: list[Any], known: _Socket, sockets: dict[str, _Socket]) -> None:
     """A connection comes about with the only listener that has that name."""
     name = _address_name(args)
@@ -213,6 +218,8 @@ def _talk(one: Played, call: str, args: list[Any], known: _Socket) -> tuple[str,
     gone = known.partner is not None and known.partner.closed
     if call in _RECEIVE and gone and (one.error == errno.EAGAIN or one.slept):
         return "end", "waits for a partner that has closed"
+    if call in _SEND and gone and one.error in (0, errno.EAGAIN) and not one.slept:
+        return "gone", "does not say that its partner has closed"
     if call in _RECEIVE and one.error == errno.ENOTCONN and known.surely:
         return "ENOTCONN", "says that the socket is not connected, and it was"
     if call in _SEND and one.error == errno.EMSGSIZE and args[2] < known.most:
@@ -263,6 +270,28 @@ def _follow(one: Played, call: str, args: list[Any], known: _Socket) -> None:
         known.listens = True
     elif call == "shutdown" and one.error == 0 and len(args) > 1:
         known.sends &= args[1] not in _WRITE_SIDE
+
+
+def judge_networks(networks: Sequence[Sequence[str]], played: Sequence[Played]) -> list[Finding]:
+    """Who is in one network reaches nobody of another one."""
+    of_user = {user: number for number, users in enumerate(networks) for user in users}
+    made = Counter(str(one.step.get("as")) for one in played)
+    bound: dict[str, str] = {}
+    for one in played:
+        if one.step["do"] != "call" or one.error or one.stuck or one.slept:
+            continue
+        call, args = one.step["call"], one.step["args"]
+        if call not in ("bind", "connect") or not isinstance(args[0], str) or made[args[0]] != 1:
+            continue
+        user = _address_user(args)
+        if call == "bind":
+            bound[args[0]] = user
+            continue
+        here, there = (of_user.get(end) for end in (bound.get(args[0], ""), user))
+        if here is not None and there is not None and here != there:
+            text = f"{text_of(one.step)} has a connection from {bound[args[0]]} to another network"
+            return [Finding(CONTRACT, "connect: another network", text)]
+    return []
 
 
 def judge_end(case: Case, played: Sequence[Played]) -> list[Finding]:

@@ -31,7 +31,13 @@ from zvmlab.cp.afiucv import AfIucvClosed
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.finding import BYSTANDER, DATA, LEFT, LOST, SILENT, STRAY, Finding, of_report
 from zvmlab.fuzz.grammar import Steps, Target
-from zvmlab.fuzz.judges import judge_calls, judge_end, judge_rejected, judge_sockets
+from zvmlab.fuzz.judges import (
+    judge_calls,
+    judge_end,
+    judge_networks,
+    judge_rejected,
+    judge_sockets,
+)
 from zvmlab.guest.artifacts import with_built_modules
 from zvmlab.guest.bystanders import Bystanders, Changed
 from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts, GuestConfig
@@ -207,6 +213,7 @@ class Runner:
         for found in (
             judge_calls(case, player.played),
             judge_sockets(player.played),
+            judge_networks(self.target.networks, player.played),
             judge_end(case, player.played),
             judge_rejected(case, player.played),
         ):
