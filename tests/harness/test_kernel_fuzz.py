@@ -479,12 +479,27 @@ def test_known_defects_have_their_number() -> None:
     assert reason(Case("af_iucv", ()), died, [], "upstream") is None
 
 
+def test_known_defects_may_need_a_step_and_that_none_is_there() -> None:
+    """Two defects that show the same are told apart by what the case does."""
+    hangs = Finding("hangs", "read", "it sleeps")
+    sever: dict[str, Any] = {"do": "request", "execute": "recording-sever", "arguments": {}}
+    rule = {"point": "recording.message", "kind": "duplicate"}
+    fault: dict[str, Any] = {"do": "request", "execute": "fault-arm", "arguments": rule}
+    known = [
+        Known("*", "hangs", "read", "", "5", needs="recording-sever", without="kind=duplicate"),
+        Known("*", "hangs", "read", "", "6", needs="kind=duplicate", without="sever"),
+    ]
+    for steps, wanted in (((sever,), "5"), ((fault,), "6"), ((sever, fault), None), ((), None)):
+        assert reason(Case("vmlogrdr", steps), hangs, known, "upstream") == wanted
+
+
 def test_the_table_of_known_defects_is_checked(tmp_path: Path) -> None:
     """The clone's own is right; each mistake is named."""
     assert all(isinstance(one, Known) for one in load_known())
     for text, said in (
         ('[[known]]\ntarget = "x"\nkind = "oops"\n', "entry 1: it has target, kind and defect"),
         ('[[known]]\ntarget="x"\nkind="y"\ndefect="z"\nwhere="("\n', "'where' is no regular"),
+        ('[[known]]\ntarget="x"\nkind="y"\ndefect="z"\nneeds="["\n', "'needs' is no regular"),
         ("a = 1\n", "something besides [[known]]"),
         ("[[known", "is not TOML"),
     ):
@@ -554,6 +569,22 @@ def test_a_run_finds_keeps_and_makes_small(tmp_path: Path) -> None:
     assert "oops in iucv_sock_bind" in done.plan.place_of(found).with_name("report.txt").read_text()
     noted = json.loads((tmp_path / "out" / "run.json").read_text())
     assert noted["cases"] == CASES and noted["findings"][0]["key"] == "oops in iucv_sock_bind"
+
+
+def test_two_known_defects_that_show_the_same_are_two_findings(tmp_path: Path) -> None:
+    """Each with its number; what is of the same number is counted."""
+    known = [
+        Known("*", "oops", ".*", "", "page, 5: by a thread", needs="^[bc]: bind"),
+        Known("*", "oops", ".*", "", "page, 6: by another", needs="^a: bind"),
+    ]
+    done = fuzz(plan(tmp_path), [FakeRunner()], known, QUIET)
+    assert {one.defect for one in done.found.values()} == {one.defect for one in known}
+    assert len(done.found) == 2 and done.new == []
+    first, second = done.found
+    assert first == "oops in iucv_sock_bind"
+    assert second in (f"{first} (page, 5)", f"{first} (page, 6)")
+    for one in done.found.values():
+        assert (tmp_path / "out" / "findings" / one.finding.name / "case.json").exists()
 
 
 def test_the_same_seed_runs_the_same_cases(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -220,11 +220,16 @@ class _Loop:
         return new
 
     def _find(self, runner: Runs, case: Case, finding: Finding) -> None:
+        defect = reason(case, finding, self._known, runner.driver)
         known = self.done.found.get(finding.key)
+        if known is not None and defect is not None and known.defect != defect:
+            # Two defects that are known may show the same.
+            number = defect.partition(":")[0]
+            finding = replace(finding, where=f"{finding.where} ({number})".lstrip())
+            known = self.done.found.get(finding.key)
         if known is not None:
             known.times += 1
             return
-        defect = reason(case, finding, self._known, runner.driver)
         found = Found(finding, case, defect)
         self.done.found[finding.key] = found
         keep(found, self.done.plan.folder)

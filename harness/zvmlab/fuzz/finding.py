@@ -19,7 +19,7 @@ from zvmlab.base.toml_file import parse
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.grammar import KNOWN as KNOWN_NAME, folder
 from zvmlab.guest.console import innermost
-from zvmlab.scenarios.steps import faults_of
+from zvmlab.scenarios.steps import faults_of, text_of
 from zvmlab.sweep.cases import Case as SweepCase
 from zvmlab.sweep.known import KNOWN as SWEEP_KNOWN
 from zvmlab.sweep.run import HANGS, LOG, PANIC, PASSED_OFF, UNUSABLE, Symptom
@@ -31,7 +31,7 @@ BYSTANDER, DATA, SILENT, LOST = "bystander", "data", "silent", "lost"
 STRAY, LEFT, ERRNO, OVERRUN, CONTRACT = "stray", "left", "errno", "overrun", "contract"
 _SYMPTOMS = {HANGS: HANGS, LOG: LOG, UNUSABLE: UNUSABLE, DATA: PASSED_OFF}
 _STAMP = re.compile(r"^.*?\[ *\d+\.\d+\](?:\[[^\]]*\])? *")
-_ENTRY = {"target", "kind", "where", "text", "defect", "driver"}
+_ENTRY = {"target", "kind", "where", "text", "defect", "driver", "needs", "without"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,10 @@ class Known:
     defect: str
     driver: str = "*"
     """A pattern: whose monreader has it."""
+    needs: str = ""
+    """A regular expression for a part of one of the case's steps (zvmlab.scenarios.steps.text_of)."""
+    without: str = ""
+    """And one for what none of them has."""
 
     def covers(self, case: Case, finding: Finding, driver: str) -> bool:
         """Is the finding this defect?"""
@@ -93,7 +97,14 @@ class Known:
             and self.kind == finding.kind
             and re.fullmatch(self.where, finding.where) is not None
             and re.search(self.text, finding.text) is not None
+            and self._covers_steps(list(map(text_of, case.steps)))
         )
+
+    def _covers_steps(self, steps: Sequence[str]) -> bool:
+        """Has the case got what leads to the defect, and nothing that leads to another one?"""
+        if self.without and any(re.search(self.without, step) for step in steps):
+            return False
+        return not self.needs or any(re.search(self.needs, step) for step in steps)
 
 
 def load_known(file: Path | None = None) -> list[Known]:
@@ -110,12 +121,12 @@ def _known(file: Path, number: int, entry: Any) -> Known:
     what = f"{file}, entry {number}"
     if not isinstance(entry, dict) or not {"target", "kind", "defect"} <= set(entry) <= _ENTRY:
         raise UsageError(
-            f"{what}: it has target, kind and defect, and may have driver, where and text"
+            f"{what}: it has target, kind and defect, and may have driver, where, text, needs and without"
         )
-    texts = {"where": ".*", "text": "", "driver": "*"} | entry
+    texts = {"where": ".*", "text": "", "driver": "*", "needs": "", "without": ""} | entry
     if not all(isinstance(text, str) for text in texts.values()):
         raise UsageError(f"{what}: one of its values is no text")
-    for key in ("where", "text"):
+    for key in ("where", "text", "needs", "without"):
         try:
             re.compile(texts[key])
         except re.error as error:
