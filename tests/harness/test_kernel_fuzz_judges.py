@@ -178,6 +178,32 @@ def test_who_sends_to_a_partner_that_has_closed_is_told() -> None:
         assert judge_sockets(played(*begun, (send, ret, error), closed)) == []
 
 
+def test_a_stream_between_programs_brings_all_that_was_sent() -> None:
+    """Before it has nothing more; not if a fault, a shutdown or a partner that is not known explains it."""
+    name = {"address": [" ", "NAME"]}
+    begun = [
+        (SOCKET, 3, 0),
+        (call("bind", "s1", name, 32), 0, 0),
+        (call("listen", "s1", 1), 0, 0),
+        ({**SOCKET, "as": "s2"}, 4, 0),
+        (call("connect", "s2", name, 32), 0, 0),
+        (call("accept4", "s1", 0, 0, 0, **{"as": "s3"}), 5, 0),
+        (call("sendto", "s2", {"data": [1, 9000]}, 9000, 0x40, 0, 0), 9000, 0),
+    ]
+    receive = call("recvfrom", "s3", {"out": 9000}, 9000, 0x40, 0, 0)
+    peek = call("recvfrom", "s3", {"out": 9000}, 9000, 0x42, 0, 0)
+    most, all_, nothing = (receive, 8074, 0), (receive, 9000, 0), (receive, -1, errno.EAGAIN)
+    wanted = ["contract in recvfrom: missing"]
+    for end in (nothing, (receive, 0, 0)):
+        (found,) = judge_sockets(played(*begun, most, end))
+        assert found.key == wanted[0]
+        assert "926 bytes are missing; the largest send had 9000 bytes" in found.text
+        assert judge_sockets(played(*begun, all_, end)) == []
+        assert keys(judge_sockets(played(*begun, (peek, 9000, 0), most, end))) == wanted
+    assert judge_sockets(played((FAULT, 0, 0), *begun, most, nothing)) == []
+    assert judge_sockets(played(*begun, (call("shutdown", "s3", 0), 0, 0), nothing)) == []
+
+
 def test_nobody_is_reached_from_another_network() -> None:
     """Of sockets that have been made once, and whose user is known."""
     networks = [["A", "B"], ["C", "D"]]

@@ -23,9 +23,9 @@ _KERNELS_OWN = range(512, 4096)
 _SOL_SOCKET, _SO_TYPE, _SO_ERROR, _SO_ACCEPTCONN, _SO_PROTOCOL, _SO_DOMAIN = 1, 3, 4, 30, 38, 39
 _SOL_IUCV, _SO_MSGSIZE = 277, 0x800
 _POLLIN = 1
-_TYPE_MASK, _NONBLOCK, _DATAGRAM = 0xF, 0x800, 2
+_TYPE_MASK, _NONBLOCK, _STREAM, _DATAGRAM = 0xF, 0x800, 1, 2
 _PEEK, _TRUNC = 2, 0x20
-_WRITE_SIDE = (1, 2)
+_WRITE_SIDE, _READ_SIDE = (1, 2), (0, 2)
 _SEND = {"sendto": 2, "write": 2}
 _RECEIVE = {"recvfrom": 2, "read": 2}
 # Of an AF_IUCV socket's address: struct sockaddr_iucv.
@@ -96,6 +96,11 @@ class _Socket:
     """What SO_MSGSIZE says."""
     quiet: int = -1
     """The step at which poll said that there is nothing to be taken."""
+    reads: bool = True
+    sent: int = 0
+    largest: int = 0
+    """Of what one call has sent."""
+    received: int = 0
 
 
 def judge_sockets(played: Sequence[Played]) -> list[Finding]:
@@ -109,11 +114,14 @@ def judge_sockets(played: Sequence[Played]) -> list[Finding]:
     # Of calls of several threads nobody knows the order.
     alone = {name for name, threads in users.items() if len(threads) == 1 and made[name] == 1}
     sockets: dict[str, _Socket] = {}
+    whole = not any(faults_of([one.step for one in played]))
     for one in played:
         if one.step["do"] == "poll":
             _poll(one, sockets)
         if one.step["do"] == "call" and not one.stuck:
             wrong = _judge(one, sockets, alone)
+            if wrong is None and whole:
+                wrong = _missing(one, sockets)
             if wrong is not None:
                 rule, said = wrong
                 return [Finding(CONTRACT, f"{_name(one)}: {rule}", f"{text_of(one.step)} {said}")]
@@ -237,6 +245,20 @@ def _talk(one: Played, call: str, args: list[Any], known: _Socket) -> tuple[str,
     return None
 
 
+def _missing(one: Played, sockets: dict[str, _Socket]) -> tuple[str, str] | None:
+    """A stream between two programs brings all that was sent, before it has nothing more."""
+    call, args = str(one.step["call"]), one.step["args"]
+    known = sockets.get(args[0]) if args and isinstance(args[0], str) else None
+    if call not in _RECEIVE or known is None or known.partner is None or not known.reads:
+        return None
+    nothing = one.error == errno.EAGAIN or not one.error and one.ret == 0 and args[2]
+    missing = known.partner.sent - known.received
+    if not nothing or known.type != _STREAM or missing <= 0:
+        return None
+    said = f"says that there is nothing, and {missing} bytes are missing"
+    return "missing", f"{said}; the largest send had {known.partner.largest} bytes"
+
+
 def _options(one: Played, call: str, args: list[Any], known: _Socket) -> tuple[str, str] | None:
     if call != "getsockopt" or one.error or len(args) < 5 or len(one.data) < 4:
         return None
@@ -270,6 +292,13 @@ def _follow(one: Played, call: str, args: list[Any], known: _Socket) -> None:
         known.listens = True
     elif call == "shutdown" and one.error == 0 and len(args) > 1:
         known.sends &= args[1] not in _WRITE_SIDE
+        known.reads &= args[1] not in _READ_SIDE
+    elif call in (*_SEND, "sendmsg") and one.ret > 0:
+        known.sent += one.ret
+        known.largest = max(known.largest, one.ret)
+    elif call in (*_RECEIVE, "recvmsg") and one.ret > 0:
+        known.reads &= not _flags_of(call, args) & _TRUNC
+        known.received += 0 if _flags_of(call, args) & _PEEK else one.ret
 
 
 def judge_networks(networks: Sequence[Sequence[str]], played: Sequence[Played]) -> list[Finding]:
@@ -318,7 +347,12 @@ def judge_end(case: Case, played: Sequence[Played]) -> list[Finding]:
 
 
 def _flags(one: Played) -> int:
-    flags = one.step["args"][3] if len(one.step["args"]) > 3 else 0
+    return _flags_of("", one.step["args"])
+
+
+def _flags_of(call: str, args: Sequence[Any]) -> int:
+    at = 2 if call == "recvmsg" else 3
+    flags = args[at] if len(args) > at else 0
     return flags if isinstance(flags, int) else 0
 
 
