@@ -252,6 +252,8 @@ def test_grammars_make_cases_that_are_some(name: str) -> None:
             'text = "a toy"\nnetworks = ["A"]',
             "something that is no list of users",
         ),
+        ('text = "a toy"', 'text = "a toy"\nkeeps = [1]', "'keeps' has something that is no text"),
+        ('text = "a toy"', 'text = "a toy"\nservices = { a = 1 }', "'services' has something"),
         ('text = "a toy"', 'text = "a toy"\nspeed = 1', "unknown 'speed'"),
         ('thread = "b"', 'thread = "z"', 'phrase 2, step 1: there is no thread "z"'),
         ("[[phrase]]", "[[phrase", "is not TOML"),
@@ -378,6 +380,9 @@ def test_received_data_are_a_part_of_what_was_sent() -> None:
         assert found.kind == "data" and found.where == "recvfrom"
     peek = {**RECEIVE, "args": ["s1", {"out": 100}, 100, 0x42, 0, 0]}
     assert judge_data(case, played(*sent, (peek, data[:20]), (RECEIVE, data[:20]))) == []
+    short = {**RECEIVE, "args": ["s1", {"both": "aa" * 9}, 5, 0x20, 0, 0]}
+    truncated = Played(2, short, 60, 0, data[:5] + b"\xaa" * 4)
+    assert judge_data(case, [*played(*sent), truncated]) == []
 
 
 def test_data_of_the_guests_own_programs_count() -> None:

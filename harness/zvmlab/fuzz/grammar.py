@@ -37,6 +37,8 @@ _KEYS = {
     "stay": list,
     "gives_back": bool,
     "networks": list,
+    "keeps": list,
+    "services": dict,
     "cp": dict,
     "cpus": int,
     "mark": list,
@@ -92,6 +94,10 @@ class Target:
     """A path that its partner has severed is given back at once, not when a file is closed."""
     networks: tuple[tuple[str, ...], ...] = ()
     """Users of sockets, by their network: those of two networks do not reach each other."""
+    keeps: tuple[str, ...] = ()
+    """Files of numbers: what was written there is read there."""
+    services: Mapping[str, str] = field(default_factory=dict)
+    """Devices, and CP's service behind each: who reads learns that it has severed."""
     modules: tuple[str, ...] = ()
     segments: tuple[str, ...] = ()
     cp: Mapping[str, str] | None = None
@@ -139,9 +145,11 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
     cpus = found.get("cpus", 1)
     if not 1 <= cpus <= MAX_CPUS[QEMU]:
         raise UsageError(f"{file}: a guest has 1 to {MAX_CPUS[QEMU]} CPUs, not {cpus}")
-    for key in ("cover", "modules", "segments", "named", "stay"):
+    for key in ("cover", "modules", "segments", "named", "stay", "keeps"):
         if not all(isinstance(word, str) for word in found.get(key, [])):
             raise UsageError(f"{file}: '{key}' has something that is no text")
+    if not all(isinstance(service, str) for service in found.get("services", {}).values()):
+        raise UsageError(f"{file}: 'services' has something that is no text")
     for network in found.get("networks", []):
         if not isinstance(network, list) or not all(isinstance(user, str) for user in network):
             raise UsageError(f"{file}: 'networks' has something that is no list of users")
@@ -159,6 +167,8 @@ def _target(file: Path, found: dict[str, Any]) -> Target:
         named=tuple(found.get("named", ())),
         stay=tuple(found.get("stay", ())),
         gives_back=found.get("gives_back", False),
+        keeps=tuple(found.get("keeps", ())),
+        services=found.get("services", {}),
         networks=tuple(map(tuple, found.get("networks", ()))),
         modules=tuple(found.get("modules", ())),
         segments=tuple(found.get("segments", ())),

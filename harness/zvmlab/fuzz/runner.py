@@ -29,6 +29,7 @@ from zvmlab.base.tree import TREE
 from zvmlab.builder.kernel import has_checks
 from zvmlab.cp.afiucv import AfIucvClosed
 from zvmlab.fuzz.case import Case
+from zvmlab.fuzz.file_judges import judge_files
 from zvmlab.fuzz.finding import BYSTANDER, DATA, LEFT, LOST, SILENT, STRAY, Finding, of_report
 from zvmlab.fuzz.grammar import Steps, Target
 from zvmlab.fuzz.judges import (
@@ -214,6 +215,7 @@ class Runner:
             judge_calls(case, player.played),
             judge_sockets(player.played),
             judge_networks(self.target.networks, player.played),
+            judge_files(self.target, case, player.played),
             judge_end(case, player.played),
             judge_rejected(case, player.played),
         ):
@@ -553,4 +555,7 @@ def _received(played: Sequence[Played]) -> Iterator[tuple[Played, str, bytes]]:
             sockets[step["as"]] = one.number
         elif step["call"] in _RECEIVE and isinstance(name, str) and name in sockets:
             if one.ret > 0 and one.data:
-                yield one, f"{name} {sockets[name]}", one.data[: one.ret]
+                # With MSG_TRUNC a call says how long a message was, and gives what there is room for.
+                asked = step["args"][2] if step["call"] != "recvmsg" else one.ret
+                size = min(one.ret, asked) if isinstance(asked, int) else one.ret
+                yield one, f"{name} {sockets[name]}", one.data[:size]
