@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SYSFS = "/sys/devices/dcssblk"
 SOURCE = Path(__file__).parent / "modules" / "extmemcalls"
 OTHER_USER = "/tmp/extmemcalls.ko"
+DAXPAGES = Path(__file__).parent / "modules" / "daxpages"
 PAGE = 4096
 TYPES = ("EW", "EN", "ER", "SW", "SN", "SR", "SC")
 READ_ONLY = ("ER", "SR", "SC")
@@ -772,6 +773,38 @@ def test_a_file_system_without_copies_can_be_full(lab: Guest) -> None:
     lab.agent.umount("/mnt").check()
     # The disk has them, the last one as well.
     assert (pages - 1).to_bytes(2, "big") * (PAGE // 2) in block.read(0, MIB)
+    block.purge()
+
+
+@pytest.mark.requirement("B6")
+# 7.2 has DAX for segments of whole pieces of 2 MiB.
+@pytest.mark.zvmlab(
+    segments=("WIDE 8E00-8FFF EW", "LOW 9000-91FF EW", "HIGH 9200-93FF EN", "TINY 8000-80FF EN"),
+    modules=("dcssblk",),
+)
+@pytest.mark.parametrize("names", ["WIDE", "LOW:HIGH", "HIGH:LOW", "TINY"])
+def test_each_page_can_be_accessed_without_a_copy(
+    lab: Guest, built_module: Callable[..., Path], names: str
+) -> None:
+    """From each page on to the last one, where its data are; from behind the last one, none."""
+    block = Block(lab, names.partition(":")[0])
+    block.set("add", names)
+    pages = int(text_of(lab, "/sys/block/dcssblk0/size")) * 512 // PAGE
+    data = b"".join(number.to_bytes(8, "big") * (PAGE // 8) for number in range(1, pages + 1))
+    for offset in range(0, len(data), MIB):
+        block.write(offset, data[offset : offset + MIB])
+    lab.agent.write_file("/tmp/daxpages.ko", built_module(DAXPAGES).read_bytes(), 0o600)
+    assert lab.agent.insmod("/tmp/daxpages.ko").errno == 0
+    try:
+        found = text_of(lab, "/proc/daxpages").splitlines()
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+        pytest.skip("the kernel has no DAX of this disk")
+    assert found == [f"{at} {pages - at} {at + 1}" for at in range(pages)] + [
+        f"{pages} {-errno.ERANGE} 0"
+    ]
+    lab.agent.rmmod("daxpages").check()
     block.purge()
 
 
