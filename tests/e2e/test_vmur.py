@@ -437,7 +437,8 @@ def test_a_reboot_with_open_files(vmur: Guest) -> None:
 @pytest.mark.requirement("R15")
 def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
     """Each allocation fails once; then it can be loaded, and a device is set online."""
-    assert Failing(guest).loads(program, "vmur")[errno.ENOMEM] > 0
+    # EINVAL: Linux' driver core cannot make the module's directory of drivers.
+    assert Failing(guest).loads(program, "vmur", also=(errno.EINVAL,))[errno.ENOMEM] > 0
     guest.agent.modprobe("vmur").check()
     online(guest, DEVICES[0])
     await_node(guest, RDR)
