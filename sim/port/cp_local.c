@@ -196,6 +196,15 @@ static void dispatch(struct cp_port *port)
 	ctl_dispatch(port->ctl);
 }
 
+/* Whatever CP has to tell it does at once. */
+static bool look(struct cp_port *port, bool (*idle)(const void *cpu), const void *cpu)
+{
+	(void)port;
+	(void)idle;
+	(void)cpu;
+	return false;
+}
+
 static bool needs_pause(struct cp_port *port)
 {
 	return ctl_needs_pause(port->ctl);
@@ -212,6 +221,6 @@ const struct cp_calls cp_calls_local = {
 	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
 	.running = running, .ends = ends, .turn = turn, .attach = attach, .fd = fd,
-	.dispatch = dispatch,
+	.dispatch = dispatch, .look = look,
 	.needs_pause = needs_pause,
 };

@@ -13,7 +13,7 @@
  * A call: the emulator fills in page->call, makes MEMBER_CALL readable, and waits for MEMBER_REPLY;
  * there is one at a time, for the emulator has its lock.  A notice: the process sets bits in
  * page->notices, and makes MEMBER_NOTICE readable unless the machine is waiting for a reply, after
- * which it looks by itself.  Nothing of it can overflow, so the process never waits for a machine.
+ * which it looks by itself, or looks anyway because its CPU has nothing else to do.  Nothing of it can overflow, so the process never waits for a machine.
  *
  * Whoever has a call's reply applies the notices that are there before it goes on: what CP has
  * stored into the machine's storage is known before the interruption that tells the guest of it.
@@ -27,7 +27,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM6"
+#define MEMBER_MAGIC "ZVMLMEM7"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -164,6 +164,7 @@ struct member_notices {
 	uint64_t cpus;			/**< that the guest has, bit 0 is CPU 0 */
 	uint64_t timer;			/**< TOD; 0: none */
 	uint32_t flags;
+	uint32_t looks;			/**< by the machine: it looks by itself */
 	uint32_t put, taken;		/**< ranges, since the beginning; modulo 2^32 */
 	struct member_range ring[MEMBER_RING];
 };

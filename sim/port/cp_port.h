@@ -107,6 +107,12 @@ struct cp_calls {
 	int (*fd)(const struct cp_port *port);
 	void (*dispatch)(struct cp_port *port);
 	/**
+	 * Of a member, without the emulator's lock, by one thread: a CPU has nothing to do.  Look for a
+	 * moment whether the process has something to tell, as long as @idle says so of @cpu.  Return:
+	 * there is something, and dispatch() is to be called.
+	 */
+	bool (*look)(struct cp_port *port, bool (*idle)(const void *cpu), const void *cpu);
+	/**
 	 * Has the guest made events faster than a client of the control socket takes them?  After
 	 * an instruction; the CPU calls cp_port_pause() without the lock then.
 	 */

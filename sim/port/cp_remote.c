@@ -22,9 +22,13 @@
 
 #include "cp_member.h"
 #include "smaller.h"
+#include "spin.h"
 
 /* A process that takes longer for a call does not go on. */
 #define REPLY_MS 120000
+/* In ns: most replies come within that, and most notices if another guest is at work on one. */
+#define REPLY_NS 50000
+#define NOTICE_NS 200000
 
 struct cp_remote {
 	int sock, epoll;
@@ -33,6 +37,7 @@ struct cp_remote {
 	struct cp_host host;
 	bool pause;		/* the last instruction asked for one */
 	uint64_t kicked, called;	/* CPUs told of interruptions since a take began */
+	struct spin replies, notices;
 };
 
 static int refuse(char *err, size_t errlen, const struct cp_port *port, const char *what)
@@ -57,6 +62,8 @@ int cp_remote_open(struct cp_port *port, char *err, size_t errlen)
 		return -1;
 	}
 	port->remote = remote;
+	remote->replies.limit = REPLY_NS;
+	remote->notices.limit = NOTICE_NS;
 	remote->epoll = -1;
 	for (unsigned int i = 0; i < MEMBER_FDS; i++)
 		remote->fd[i] = -1;
@@ -426,24 +433,36 @@ static void __attribute__((noreturn)) ended(const struct cp_port *port)
 	end(port, why);
 }
 
+/* A reply that is there. */
+static bool take_reply(const struct cp_remote *remote)
+{
+	uint64_t count;
+
+	return read(remote->fd[MEMBER_REPLY], &count, sizeof(count)) == sizeof(count);
+}
+
 static void wait_for_reply(const struct cp_port *port, int limit_ms)
 {
-	const struct cp_remote *remote = port->remote;
+	struct cp_remote *remote = port->remote;
 	struct pollfd waits[2] = {
 		{ .fd = remote->fd[MEMBER_REPLY], .events = POLLIN },
 		/* Its end only: what it says before belongs to the reply. */
 		{ .fd = remote->sock },
 	};
-	uint64_t count;
 	int ready;
 
+	do {
+		if (take_reply(remote)) {
+			spin_found(&remote->replies);
+			return;
+		}
+	} while (limit_ms >= 0 && spin_on(&remote->replies));
 	do
 		ready = poll(waits, 2, limit_ms);
 	while (ready < 0 && errno == EINTR);
 	if (ready <= 0)
 		end(port, "the system does not answer");
-	if (!(waits[0].revents & POLLIN) ||
-	    read(remote->fd[MEMBER_REPLY], &count, sizeof(count)) != sizeof(count))
+	if (!(waits[0].revents & POLLIN) || !take_reply(remote))
 		ended(port);
 }
 
@@ -803,12 +822,41 @@ static void dispatch(struct cp_port *port)
 	};
 	uint64_t count;
 
-	if (poll(waits, 2, 0) <= 0)
-		return;
-	if (waits[1].revents & POLLHUP)
+	if (poll(waits, 2, 0) > 0 && waits[1].revents & POLLHUP)
 		ended(port);
-	(void)!read(remote->fd[MEMBER_NOTICE], &count, sizeof(count));
+	if (waits[0].revents & POLLIN)
+		(void)!read(remote->fd[MEMBER_NOTICE], &count, sizeof(count));
 	apply_notices(port);
+}
+
+static bool is_told(const struct member_notices *notices)
+{
+	return __atomic_load_n(&notices->kicks, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&notices->externals, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&notices->flags, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&notices->put, __ATOMIC_ACQUIRE) != notices->taken;
+}
+
+static void set_looks(struct member_notices *notices, bool looks)
+{
+	__atomic_store_n(&notices->looks, looks, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* What comes while it looks wakes nobody else, so there is a last look after that. */
+static bool look(struct cp_port *port, bool (*idle)(const void *cpu), const void *cpu)
+{
+	struct member_notices *notices = &port->remote->page->notices;
+	struct spin *spin = &port->remote->notices;
+	bool told;
+
+	set_looks(notices, true);
+	while (!(told = is_told(notices)) && idle(cpu) && spin_on(spin))
+		;
+	set_looks(notices, false);
+	if (told)
+		spin_found(spin);
+	return told || is_told(notices);
 }
 
 static bool needs_pause(struct cp_port *port)
@@ -827,5 +875,5 @@ const struct cp_calls cp_calls_remote = {
 	.unit_way = unit_way, .unit_length = unit_length, .unit = unit,
 	.console_type = type, .console_has_line = has_line, .save = save, .load = load,
 	.running = running, .ends = ends, .turn = turn, .attach = attach, .fd = fd,
-	.dispatch = dispatch, .needs_pause = needs_pause,
+	.dispatch = dispatch, .look = look, .needs_pause = needs_pause,
 };

@@ -62,15 +62,20 @@ static void zvmlab_complete(UserCreatable *uc, Error **errp)
 	qemu_add_exit_notifier(&s->exit);
 }
 
+void zvmlab_serve(ZvmlabCp *s)
+{
+	s->serving = true;
+	s->port.calls->dispatch(&s->port);
+	s->serving = false;
+	zvmlab_wake_kicked(s);
+}
+
 static void control_readable(void *opaque)
 {
 	ZvmlabCp *s = opaque;
 
 	zvmlab_machine_is_held(s);
-	s->serving = true;
-	s->port.calls->dispatch(&s->port);
-	s->serving = false;
-	zvmlab_wake_kicked(s);
+	zvmlab_serve(s);
 }
 
 static void time_has_come(void *opaque)

@@ -27,6 +27,7 @@ struct ZvmlabCp {
 	int watched;		/* cp_calls.fd(), once the machine is complete; else -1 */
 	bool serving;		/* clients: a CPU that wakes would wait for the BQL, … */
 	uint64_t kicked;	/* … so these CPUs wake afterwards */
+	bool looks;		/* a CPU that waits looks for what its system has to tell */
 	bool ipled;		/* cp_ipl() called since the last reset */
 	uint64_t no_cpus;	/* of the machine: bit n is CPU n, which the guest has not */
 	bool wait_told;		/* a disabled wait has been reported */
@@ -141,6 +142,8 @@ void *zvmlab_shared_map(const ZvmlabCp *s);
 
 /* Forget what was translated from these pages of storage: they hold something else. */
 void zvmlab_forget_code(const ZvmlabCp *s, uint64_t addr, uint64_t len);
+/* Clients, or the system, have something. */
+void zvmlab_serve(ZvmlabCp *s);
 /* Wake CPUs that have got an interruption while clients were served. */
 void zvmlab_wake_kicked(ZvmlabCp *s);
 /* The callbacks of the core. */

@@ -135,6 +135,12 @@ void zvmlab_wait(const CPUS390XState *env);
 /* A CPU waits from now on, unless something is pending.  By any thread, perhaps without the BQL. */
 void zvmlab_halts(void);
 
+/*
+ * A CPU has nothing to do, and its thread, which has the BQL, is about to wait.  Return: true if it has
+ * to look again whether that is so; others have had the BQL.
+ */
+bool zvmlab_looks(CPUState *cs);
+
 /* Has the guest the CPU with this address, if the machine has? */
 bool zvmlab_has_cpu(unsigned int address);
 

@@ -464,4 +464,17 @@ static inline void on_message(struct emulator *e, uint32_t function, uint16_t pa
 	ck_iucv(e, function);
 }
 
+/* By DIAGNOSE X'08', without a response; return: the command's return code. */
+static inline unsigned int command(struct emulator *e, const char *text)
+{
+	uint8_t ebcdic[64];
+
+	ebcdic_encode(ebcdic, text, strlen(text));
+	put(e, DATA, ebcdic, strlen(text));
+	e->gr[2] = DATA;
+	e->gr[4] = strlen(text);
+	ck_assert_int_ne(diagnose(e, 0x08).how, CP_PROGRAM);
+	return (unsigned int)e->gr[4];
+}
+
 #endif

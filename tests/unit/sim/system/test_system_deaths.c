@@ -351,7 +351,7 @@ static bool take_some(struct life *life)
 	return instruction(life, IUCV_REPLY);
 }
 
-static bool command(struct life *life)
+static bool one_command(struct life *life)
 {
 	static const char *const commands[] = {
 		"SMSG BOB one", "MSG CAROL two", "WARNING DAVE three", "MSGNOH ALICE four",
@@ -408,7 +408,7 @@ static bool reset(struct life *life)
 /* The last ones can end a machine, or its memory of what it has done. */
 static bool (*const acts[])(struct life *life) = {
 	connect_somewhere, connect_somewhere, send_something, send_something, take_some, take_some,
-	take_some, take_some, on_path, segment, punch_card, look_around, command, command, reset,
+	take_some, take_some, on_path, segment, punch_card, look_around, one_command, one_command, reset,
 };
 enum { ALL_ACTS = sizeof(acts) / sizeof(acts[0]), CALM_ACTS = ALL_ACTS - 3 };
 

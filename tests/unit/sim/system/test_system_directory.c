@@ -7,19 +7,6 @@
 
 CASE("system directory", system_start, system_stop);
 
-/* By DIAGNOSE X'08', without a response; return: the command's return code. */
-static unsigned int command(struct emulator *e, const char *text)
-{
-	uint8_t ebcdic[64];
-
-	ebcdic_encode(ebcdic, text, strlen(text));
-	put(e, DATA, ebcdic, strlen(text));
-	e->gr[2] = DATA;
-	e->gr[4] = strlen(text);
-	ck_assert_int_ne(diagnose(e, 0x08).how, CP_PROGRAM);
-	return (unsigned int)e->gr[4];
-}
-
 /* What has been asked for since the last time. */
 static const char *asked(void)
 {

@@ -12,7 +12,9 @@ static struct emulator alice;
 static void start(void)
 {
 	system_start();
-	emulator_new(&alice, "ALICE");
+	emulator_init(&alice, "ALICE");
+	set(&alice, "class", "ABG");
+	ck_assert_int_eq(emulator_start(&alice), 0);
 	declare(&alice);
 }
 
@@ -227,6 +229,38 @@ TEST(full_counter)
 	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_REPLY], UINT64_C(0xfffffffffffffffe)), 0);
 	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
 	ck_ended(raw.sock);
+	raw_log_off(&raw);
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd waits = { .fd = fd, .events = POLLIN };
+
+	return poll(&waits, 1, 0) == 1;
+}
+
+/* What there is for a machine that looks by itself is there, and nobody is woken for it. */
+TEST(looks_by_itself)
+{
+	eventfd_t count;
+	struct raw raw;
+
+	log_on(&raw);
+	__atomic_store_n(&raw.page->notices.looks, 1, __ATOMIC_SEQ_CST);
+	/* What it was told of its log-on is of before. */
+	ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
+	eventfd_read(raw.fd[MEMBER_NOTICE], &count);
+	ck_assert_uint_eq(command(&alice, "FORCE BOB"), 0);
+	/* The process has served that call by the time of the next one. */
+	ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
+	ck_assert(__atomic_load_n(&raw.page->notices.flags, __ATOMIC_ACQUIRE) &
+		  MEMBER_REQUEST << CP_MACHINE_LOGOFF);
+	ck_assert(!is_readable(raw.fd[MEMBER_NOTICE]));
+	__atomic_store_n(&raw.page->notices.looks, 0, __ATOMIC_SEQ_CST);
+	command(&alice, "FORCE BOB");
+	ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
+	ck_assert(is_readable(raw.fd[MEMBER_NOTICE]));
+	close(raw.sock);
 	raw_log_off(&raw);
 }
 

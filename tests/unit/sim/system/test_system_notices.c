@@ -61,7 +61,7 @@ static void start(void)
 	ck_assert_int_ge(listening, 0);
 	fds[MEMBER_PAGE] = storage_new(sizeof(*page));
 	for (int i = MEMBER_CALL; i < MEMBER_FDS; i++)
-		fds[i] = eventfd(0, EFD_CLOEXEC);
+		fds[i] = eventfd(0, EFD_CLOEXEC | (i == MEMBER_REPLY ? EFD_NONBLOCK : 0));
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[MEMBER_PAGE], 0);
 	ck_assert(page != MAP_FAILED);
 	ck_assert_int_eq(pthread_create(&server, NULL, play, NULL), 0);
@@ -110,5 +110,71 @@ TEST(kick_behind_the_look)
 	externals_then = 0;
 	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
 	ck_assert(!more);
+	emulator_end(&alice);
+}
+
+static const void *asked_of;
+
+static bool is_idle(const void *cpu)
+{
+	asked_of = cpu;
+	return true;
+}
+
+static bool is_not_idle(const void *cpu)
+{
+	asked_of = cpu;
+	return false;
+}
+
+/* The process tells it while it looks. */
+static bool is_told(const void *cpu)
+{
+	ck_assert_uint_eq(page->notices.looks, 1);
+	__atomic_fetch_or(&page->notices.kicks, 1, __ATOMIC_RELEASE);
+	return is_not_idle(cpu);
+}
+
+TEST(looks_by_itself)
+{
+	struct emulator alice;
+	struct cp_port *port = &alice.port;
+	int cpu = 0;
+
+	emulator_new(&alice, "ALICE");
+	ck_assert(!port->calls->look(port, is_idle, &cpu));
+	ck_assert_ptr_eq(asked_of, &cpu);
+	asked_of = NULL;
+	ck_assert(!port->calls->look(port, is_not_idle, &cpu));
+	ck_assert_ptr_eq(asked_of, &cpu);
+	ck_assert_uint_eq(page->notices.looks, 0);
+	/* What comes last of all is not lost: nobody else was woken for it. */
+	ck_assert(port->calls->look(port, is_told, &cpu));
+	ck_assert_uint_eq(page->notices.looks, 0);
+	ck_assert_uint_eq(alice.kicks, 0);
+	port->calls->dispatch(port);
+	ck_assert_uint_eq(alice.kicks, 1);
+	ck_assert(!port->calls->look(port, is_not_idle, &cpu));
+	emulator_end(&alice);
+}
+
+TEST(sees_all_kinds)
+{
+	struct member_notices *notices = &page->notices;
+	struct emulator alice;
+	struct cp_port *port = &alice.port;
+
+	emulator_new(&alice, "ALICE");
+	notices->externals = 1;
+	ck_assert(port->calls->look(port, is_not_idle, NULL));
+	port->calls->dispatch(port);
+	notices->flags = MEMBER_STORAGE_CHANGED;
+	ck_assert(port->calls->look(port, is_not_idle, NULL));
+	port->calls->dispatch(port);
+	notices->ring[0] = (struct member_range){ 0, 8, MEMBER_STORED };
+	notices->put = 1;
+	ck_assert(port->calls->look(port, is_not_idle, NULL));
+	port->calls->dispatch(port);
+	ck_assert(!port->calls->look(port, is_not_idle, NULL));
 	emulator_end(&alice);
 }
