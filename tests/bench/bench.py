@@ -28,6 +28,7 @@ import dm_watch
 import driver
 import emulators
 import export
+import fuzzing
 import hercules_boot
 import instructions
 import loop
@@ -58,6 +59,7 @@ PARTS = (
     "start",
     "loop",
     "scenarios",
+    "bench",
     "qemu",
     "changes",
     "hercules",
@@ -120,6 +122,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "loop": lambda: loop.measure(small, count, progress),
         "qemu": lambda: qemu_speed.measure(small, count, progress),
         "scenarios": lambda: scenario_rate.measure(small, count, progress),
+        "bench": lambda: fuzzing.measure(small, count, progress),
         "changes": lambda: changes.measure(small, count, progress),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, artifacts(), count),

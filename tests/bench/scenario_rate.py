@@ -65,6 +65,11 @@ class _Bench:
         return (cpu + time.process_time() - before) / TIMES
 
 
+def new_scenario(config: GuestConfig, artifacts: Artifacts, folder: Path) -> float:
+    """CPU seconds of the scenario in a guest of its own."""
+    return _Bench(config, artifacts, folder).new()
+
+
 def _benchmarks() -> Pairs:
     return Pairs(
         Benchmark("same", f"{SCENARIO} in one guest, one after the other", "1/s and core"),

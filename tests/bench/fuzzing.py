@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What a case of the kernel fuzzer costs, against a scenario in a guest of its own.
+
+Time is CPU time of emulator and harness.  A case is ten calls of a program and a data set of CP's,
+with putting the guest back; it is judged, too, if the fuzzer runs it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmark import Benchmark, Budget, Pairs, both
+from pairs import emulator_seconds
+from scenario_rate import new_scenario
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.progress import Progress
+from zvmlab.fuzz.case import Case
+from zvmlab.fuzz.grammar import find
+from zvmlab.fuzz.runner import Runner
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.scenarios.player import Player
+
+TARGET = "monreader"
+TIMES = 50
+READS = 8
+
+
+def _call(name: str, *args: Any, **more: Any) -> dict[str, Any]:
+    return {"do": "call", "call": name, "args": list(args), **more}
+
+
+def _steps() -> list[dict[str, Any]]:
+    """Open, a data set, eight reads that take it, close."""
+    opens = _call("openat", -100, {"text": "/dev/monreader"}, 0x800, 0, **{"as": "f1"})
+    element = {"domains": 0x8000, "fill": {"seed": 1, "length": 300}}
+    arguments = {"kind": "sample", "elements": [element]}
+    delivery = {"do": "request", "execute": "monitor-deliver", "arguments": arguments}
+    reads = [_call("read", "f1", {"out": 4096}, 4096) for _ in range(READS)]
+    return [opens, delivery, *reads, _call("close", "f1")]
+
+
+def _spent(guest: Callable[[], Guest], work: Callable[[], None]) -> float:
+    """CPU seconds of one of TIMES times."""
+    before = emulator_seconds(guest().emulator) + time.process_time()
+    for _ in range(TIMES):
+        work()
+    return (emulator_seconds(guest().emulator) + time.process_time() - before) / TIMES
+
+
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
+    """One pair is thrown away, for the emulator to have translated the guest's code."""
+    artifacts = prepare(config, progress)
+    target = find(TARGET)
+    case = Case(TARGET, tuple(_steps()), tuple(target.mark))
+    figures = Pairs(
+        Benchmark("case", "CPU time: a case of ten calls ÷ read-one-set in a new process", "ratio",
+                  Budget(0.05, True)),
+        Benchmark("judged", "the same, judged as the fuzzer does", "ratio"),
+        Benchmark("cases", "cases that are judged", "1/s and core"),
+    )  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as folder,
+        Runner(target, config.kernel, Path(folder) / "guests") as runner,
+    ):
+        stacks: dict[str, int] = {}
+
+        def bare() -> None:
+            runner.guest.put_back()
+            player = Player(runner.guest, stacks=stacks)
+            player.play(case.steps)
+            player.end()
+            if player.played[2].ret != 12 or player.played[3].ret != 300:
+                raise ZvmlabError(f"the case read no set: {player.played[2:4]}")
+
+        def judged() -> None:
+            if found := runner.run(case).findings:
+                raise ZvmlabError(f"the case shows {found[0].key}")
+
+        def guest() -> Guest:
+            return runner.guest
+
+        judged()
+
+        def pair(swapped: bool) -> dict[str, float]:
+            new = new_scenario(config, artifacts, Path(folder))
+            first, second = both(
+                swapped, lambda: _spent(guest, bare), lambda: _spent(guest, judged)
+            )
+            return {"case": first / new, "judged": second / new, "cases": 1 / second}
+
+        pair(False)
+        return figures.repeat(pairs, pair)
