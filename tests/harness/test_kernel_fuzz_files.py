@@ -105,3 +105,28 @@ def test_numbers_that_are_written_are_read() -> None:
     assert judged(write("40 12", thread="b"), opened, cut) == []
     assert judged(write("40 12"), opened, right, cut) == []
     assert judged(write("40 12"), one(opens("/proc/other"), 3), cut) == []
+
+
+def test_what_is_read_of_a_file_is_in_it() -> None:
+    """Of files that the mark has made, and that nobody has changed or CP has garbled."""
+    target = find("hmcdrv")
+    device = one(opens("/dev/hmcdrv"), 3)
+
+    def of(command: str, data: bytes, *before: Played) -> list[str]:
+        get = one(call("write", "f1", {"text": command}, len(command)), len(command))
+        played = [device, *before, get, one(READ, len(data), 0, data)]
+        case = Case(target.name, tuple(step.step for step in played), tuple(target.mark))
+        return [finding.key for finding in judge_files(target, case, played)]
+
+    def write(command: str) -> Played:
+        return one(call("write", "f1", {"text": command}, len(command)), len(command))
+
+    assert of("get readme", b"Hello, HMC\n") == of("get readme", b"HMC") == []
+    assert of("get readme", b"HMC\n\0\0") == ["data in transfer"]
+    assert of("get images/large", b"Hello") == ["data in transfer"]
+    assert of("get new", b"Hi") == of("dir /*", b"Hi") == []
+    assert of("get readme", b"Hi", write("put readme")) == []
+    assert of("get readme", b"Hi", write("put other")) == ["data in transfer"]
+    rule: dict[str, Any] = {"point": "hmc.transfer", "kind": "corrupt"}
+    garbled: Step = {"do": "request", "execute": "fault-arm", "arguments": rule}
+    assert of("get readme", b"Hi", one(garbled, answer={})) == []

@@ -16,16 +16,17 @@ from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.finding import CONTRACT, DATA, Finding
 from zvmlab.fuzz.grammar import Target
 from zvmlab.scenarios.player import Played
-from zvmlab.scenarios.steps import faults_of, text_of, thread_of
+from zvmlab.scenarios.steps import bytes_of, faults_of, text_of, thread_of
 
 _POLLIN, _POLLERR, _POLLHUP = 1, 8, 16
 _NUMBERS = re.compile(r"\s*\d{1,9}(\s+\d{1,9})*\s*")
+_CHANGES = ("put ", "append ", "del ")
 _WRITES = ("write", "writev", "pwrite64")
 
 
 def judge_files(target: Target, case: Case, played: Sequence[Played]) -> list[Finding]:
     """The first thing that no file may do."""
-    found = _kept(target.keeps, played)
+    found = _kept(target.keeps, played) or _transferred(case, played)
     if not found and not any(faults_of(case.steps)):
         found = _polled(played) or _severed(target.services, played)
     return found
@@ -100,6 +101,43 @@ def _service_that_severs(one: Played) -> str:
     if one.step["execute"] == "recording-sever":
         return str(one.step["arguments"].get("service"))
     return "*MONITOR" if one.step["execute"] == "monitor-sever" else ""
+
+
+def _transferred(case: Case, played: Sequence[Played]) -> list[Finding]:
+    """What a program gets of a file of the HMC's is in that file, however much was transferred."""
+    contents = _contents(case)
+    if any(fault.get("kind") == "corrupt" for fault in faults_of(case.steps)):
+        return []
+    names = {name: "" for name in _opened(played)}
+    for one in played:
+        name = _file(one)
+        if name not in names:
+            continue
+        if _call(one) in _WRITES:
+            command = _command(one)
+            names[name] = command.removeprefix("get ") if command.startswith("get ") else ""
+            contents.pop(command.partition(" ")[2] if command.startswith(_CHANGES) else "", None)
+        elif _call(one) == "read" and one.ret > 0 and names[name] in contents:
+            if one.data[: one.ret] not in contents[names[name]]:
+                text = f"{text_of(one.step)} gives {one.ret} bytes that are not in {names[name]}"
+                return [Finding(DATA, "transfer", f"{text}: {one.data[:40].hex()}")]
+    return []
+
+
+def _contents(case: Case) -> dict[str, bytes]:
+    """Files that the case's mark has made."""
+    return {
+        str(step["arguments"]["name"]): bytes_of("", step["arguments"]["data"])
+        for step in case.mark
+        if step["do"] == "request" and step["execute"] == "hmc-write"
+    }
+
+
+def _command(one: Played) -> str:
+    """The text that a write gives to the driver."""
+    text: Any = one.step["args"][1]
+    text = text.get("text", "") if isinstance(text, dict) else ""
+    return str(text)[: max(one.ret, 0)]
 
 
 def _kept(keeps: Collection[str], played: Sequence[Played]) -> list[Finding]:
