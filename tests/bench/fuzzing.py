@@ -24,11 +24,13 @@ from zvmlab.fuzz.runner import Runner
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.kasan import watch_accesses
 from zvmlab.scenarios.player import Player
 
 TARGET = "monreader"
 TIMES = 50
 READS = 8
+SETS = 100
 
 
 def _call(name: str, *args: Any, **more: Any) -> dict[str, Any]:
@@ -51,6 +53,44 @@ def _spent(guest: Callable[[], Guest], work: Callable[[], None]) -> float:
     for _ in range(TIMES):
         work()
     return (emulator_seconds(guest().emulator) + time.process_time() - before) / TIMES
+
+
+def _sets(guest: Guest) -> float:
+    """CPU seconds of the emulator for one of SETS data sets."""
+    opens, delivery, *reads, _ = _steps()
+    player = Player(guest)
+    player.play([opens])
+    player.wait()
+    before = emulator_seconds(guest.emulator)
+    played = player.play([delivery, *reads[:3]] * SETS)
+    player.wait()
+    spent = emulator_seconds(guest.emulator) - before
+    if [one.ret for one in played[-3:]] != [12, 300, 0]:
+        raise ZvmlabError(f"the last set was not read: {played[-3:]}")
+    return spent / SETS
+
+
+def _accesses(runner: Runner, pairs: int) -> list[Benchmark]:
+    """What it costs to hold CP's accesses against KASAN's shadow; nothing of a kernel without it."""
+    guest = runner.guest
+
+    def sets(watched: bool) -> float:
+        guest.put_back()
+        if watched:
+            watch_accesses(guest.control, guest.artifacts.kernel)
+        else:
+            guest.control.execute("kasan-watch")
+        return _sets(guest)
+
+    def pair(swapped: bool) -> dict[str, float]:
+        watched, free = both(swapped, lambda: sets(True), lambda: sets(False))
+        return {"kasan": watched / free}
+
+    if not watch_accesses(guest.control, guest.artifacts.kernel):
+        return []
+    what = "CPU time: 100 sets with KASAN for CP ÷ without"
+    sets(True)
+    return Pairs(Benchmark("kasan", what, "ratio", Budget(1.05, True))).repeat(pairs, pair)
 
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
@@ -95,4 +135,4 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchma
             return {"case": first / new, "judged": second / new, "cases": 1 / second}
 
         pair(False)
-        return figures.repeat(pairs, pair)
+        return [*figures.repeat(pairs, pair), *_accesses(runner, pairs)]
