@@ -24,6 +24,7 @@ from zvmlab.builder.kernel import REPLACED
 from zvmlab.cli import fuzz as command
 from zvmlab.cli.main import main
 from zvmlab.fuzz import campaign as campaign_module
+from zvmlab.fuzz import runner as runner_module
 from zvmlab.fuzz.campaign import Campaign, Plan, compare, confirm, fuzz, shows
 from zvmlab.fuzz.case import Case, from_json, load, save
 from zvmlab.fuzz.emit import emit
@@ -465,6 +466,15 @@ def test_a_guest_that_is_silent_may_have_said_why(tmp_path: Path) -> None:
         said.write("[ 2.0] kernel BUG at include/linux/skbuff.h:1!\n[ 2.0] Call Trace:\n")
         said.write("[ 2.0]  [<00000000000000aa>] skb_pull+0x3e/0x40 \n")
     assert runner._of_silence(before, silence).key == "bug in skb_pull"
+
+
+def test_some_faults_let_cp_say_what_is_not_so() -> None:
+    """Success of what was not done; what CP refuses with a code of its own is no lie."""
+    for kind, value, lies in (
+        ("cc", 0, True), ("cc", 1, True), ("cc", 2, False), ("cc", 3, False),
+        ("rc", 0, True), ("rc", 1, False), ("drop", 0, True), ("limit", 7, False),
+    ):  # fmt: skip
+        assert runner_module._lies({"kind": kind, "value": value}) is lies
 
 
 def test_known_defects_have_their_number() -> None:

@@ -228,7 +228,8 @@ class Runner:
         try:
             self._bystanders.check()
         except Changed as error:
-            ran.findings += _of_bystander(case, str(error))
+            if not any(map(_lies, faults_of(case.steps))):
+                ran.findings += _of_bystander(case, str(error))
         if not ran.findings and not any(faults_of(case.steps)):
             ran.findings += self._left(self._bystanders.new)
 
@@ -453,8 +454,10 @@ def _severs(one: Played) -> bool:
 
 def _lies(fault: Mapping[str, object]) -> bool:
     """Does it say that something was done which was not?"""
-    success = fault.get("kind") in ("cc", "rc") and not fault.get("value")
-    return success or fault.get("kind") in _LYING
+    kind, value = fault.get("kind"), fault.get("value")
+    # With condition code 1 the kernel looks at the return code, which stays 0.
+    success = kind in ("cc", "rc") and not value or kind == "cc" and value == 1
+    return success or kind in _LYING
 
 
 def _of_stuck(stuck: Sequence[Played]) -> list[Finding]:
