@@ -46,8 +46,27 @@ def test_functions_are_those_that_binutils_list(module: Path) -> None:
     wanted = {m[4]: (m[2], int(m[1], 16), int(m[3], 16)) for m in lines}
     # At -O1 gcc may put a copy of a static function under another name; none of these has one.
     assert set(wanted) == {"begin", "inner", "outer", "last"}
-    assert functions_of(module.read_bytes()) == wanted
+    found_here = functions_of(module.read_bytes())
+    assert {name: tuple(one[:3]) for name, one in found_here.items()} == wanted
     assert {section for section, *_ in wanted.values()} == {".text", ".init.text"}
+
+
+def test_instructions_are_those_that_binutils_list(module: Path) -> None:
+    found = subprocess.run(
+        ["s390x-linux-gnu-objdump", "--disassemble", "--section=.text", str(module)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    content = module.read_bytes()
+    known = functions_of(content)
+    wanted = [int(at, 16) for at in re.findall(r"^ *([0-9a-f]+):\t", found.stdout, re.MULTILINE)]
+    for name in ("inner", "outer", "last"):
+        start, size = known[name].offset, known[name].size
+        inside = [at - start for at in wanted if start <= at < start + size]
+        assert len(inside) > 1
+        assert known[name].instructions(content) == inside
 
 
 @pytest.mark.parametrize("length", [0, 10, 64, 500])

@@ -42,6 +42,20 @@ class Function(NamedTuple):
     section: str
     offset: int
     size: int
+    place: int
+    """In the file."""
+
+    def instructions(self, module: bytes) -> list[int]:
+        """Where each one begins, from the function's beginning; *module* is the file.
+
+        The first two bits of an instruction say how long it is (z/Architecture Principles of
+        Operation, "Instruction Formats").
+        """
+        found, at = [], 0
+        while at < self.size:
+            found.append(at)
+            at += (2, 4, 4, 6)[module[self.place + at] >> 6]
+        return found
 
 
 class Code(NamedTuple):
@@ -69,7 +83,9 @@ def functions_of(module: bytes) -> dict[str, Function]:
                 named, info, _, section, value, extent = _SYMBOL.unpack_from(module, start)
                 if info & 15 == _FUNC and 0 < section < count:
                     within = name(names_at, sections[section][0])
-                    found[name(strings, named)] = Function(within, value, extent)
+                    found[name(strings, named)] = Function(
+                        within, value, extent, sections[section][4] + value
+                    )
         return found
     except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise ZvmlabError("it is not a module's file") from error
@@ -174,14 +190,14 @@ class Symbols:
         return self._modules[module]
 
     def _place(self, module: str, function: str) -> int:
-        section, offset, _ = self._functions(module)[function]
-        start = self._section(module, section)
+        known = self._functions(module)[function]
+        start = self._section(module, known.section)
         if start is None:
             raise UsageError(
                 f"{function} of the module {module} is not there any more: it was for loading"
                 " the module only"
             )
-        return start + offset
+        return start + known.offset
 
     def _section(self, module: str, section: str) -> int | None:
         """Where a section of the module is; None: it is not there any more."""
@@ -234,7 +250,7 @@ class Symbols:
     def _code_of(self, module: str) -> Iterator[Code]:
         functions = sorted((*place, name) for name, place in self._functions(module).items())
         sections = {section: self._section(module, section) for section, *_ in functions}
-        for at, (section, offset, size, name) in enumerate(functions):
+        for at, (section, offset, size, _, name) in enumerate(functions):
             base = sections[section]
             end = offset + size
             if at + 1 < len(functions) and functions[at + 1][0] == section:
