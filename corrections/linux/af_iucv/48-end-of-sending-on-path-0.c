@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * af_iucv: Do not end sending on path 0 while the partner severs
+ *
+ * shutdown() looks at the state of a socket that it has locked, and sends
+ * the partner a message on the socket's path.  The lock does not keep out
+ * the interruption of a sever on another CPU: that takes the path away
+ * first, and changes the state later.  In between shutdown() passes on a
+ * path that is NULL.  On s390 there is storage at address 0, so the message
+ * goes out on the path of the number that stands there, 0, which is another
+ * connection of the guest.  Its partner gets eight bytes that nobody sent,
+ * and a socket at the other end takes them for the end of the stream.
+ *
+ * Use the path with the spin lock that the interruption takes, and only if
+ * there is one.
+ *
+ * Tried with an interruption that stands still where it has severed the
+ * path, while shutdown() is called on another CPU.
+ */
+//@ file: net/iucv/af_iucv.c
+//@ in: static int iucv_sock_shutdown(
+//@ replace 2: 			err = pr_iucv->message_send(iucv->path, &txmsg,
+			/* An interruption may take the path away */
+			spin_lock_bh(&sk->sk_lock.slock);
+			err = 1;
+			if (iucv->path)
+				err = pr_iucv->message_send(iucv->path, &txmsg,
+					IUCV_IPRMDATA, 0, (void *)iprm_shutdown, 8);
+			spin_unlock_bh(&sk->sk_lock.slock);
+//@ replace 7: 		if ((iucv->transport == AF_IUCV_TRANS_IUCV) &&
+		if (iucv->transport == AF_IUCV_TRANS_IUCV) {
+			spin_lock_bh(&sk->sk_lock.slock);
+			if (iucv->path) {
+				err = pr_iucv->path_quiesce(iucv->path, NULL);
+				if (err)
+					err = -ENOTCONN;
+			}
+			spin_unlock_bh(&sk->sk_lock.slock);
+		}
