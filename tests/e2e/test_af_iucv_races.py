@@ -78,6 +78,7 @@ def test_partner_severs_at_any_moment_of_a_close(
             with armed(guest.control, severs) as rules:
                 with (
                     guest.hold(f"af_iucv:iucv_sever_path+{offset}", cpu=0) as interruption,
+                    guest.hold("af_iucv:iucv_callback_connrej", cpu=0, where="return") as over,
                     guest.hold("sock_def_wakeup", cpu=CPU) as begin,
                     guest.hold("iucv_path_sever", cpu=CPU) as sever,
                     guest.hold("release_sock", cpu=CPU) as end,
@@ -89,13 +90,12 @@ def test_partner_severs_at_any_moment_of_a_close(
                     begin.wait(LIMIT)
                     stream.close()
                     # No instruction begins at every offset.
-                    wait_until(
-                        lambda: interruption.held or path not in path_ids(guest), "the interruption"
-                    )
+                    wait_until(lambda: interruption.held or over.held, "the interruption")
                     held += interruption.held
                     begin.release()
                     wait_until(lambda: sever.held or end.held, "close()")
                     interruption.release()
+                    over.release()
                     # The agent's interruptions come after this one.
                     guest.agent.read_file("/proc/version")
                 assert closing.result(LIMIT)[0].errno == 0
