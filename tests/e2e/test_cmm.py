@@ -117,6 +117,23 @@ def test_released_pages_come_back_by_the_clock(cmm: Cmm, manager: Peer) -> None:
     assert cmm["pages"] == "20"
 
 
+@pytest.mark.requirement("C2")
+def test_clock_that_is_stopped_brings_nothing_back(cmm: Cmm, manager: Peer) -> None:
+    """REUSE with 0 seconds stops the clock that runs; the next REUSE starts it again."""
+    tell(manager, "CMM RELEASE 300")
+    cmm.wait("timed_pages", "300")
+    tell(manager, f"CMM REUSE 100 {SECONDS}")
+    cmm.wait("timeout", f"100 {SECONDS}")
+    tell(manager, "CMM REUSE 100 0")
+    cmm.wait("timeout", "100 0")
+    cmm.let_pass(2 * SECONDS)
+    assert cmm["timed_pages"] == "300"
+    tell(manager, f"CMM REUSE 7 {SECONDS}")
+    cmm.wait("timeout", f"7 {SECONDS}")
+    cmm.let_pass(SECONDS)
+    cmm.wait("timed_pages", "293")
+
+
 @pytest.mark.requirement("C3")
 def test_sysctl_does_the_same(cmm: Cmm) -> None:
     """cmm_pages sets, cmm_timed_pages adds, cmm_timeout has two numbers."""
