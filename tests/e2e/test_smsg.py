@@ -222,12 +222,21 @@ def test_message_service_that_severs_is_harmless(guest: Guest) -> None:
     assert normal_log(line.text for line in guest.agent.dmesg(before)) == ()
 
 
-@pytest.mark.zvmlab(
-    modules=("smsgiucv_app",), faults=[Fault("iucv.connect", "rc", 0x0B, name="*MSG")], cold=True
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=pytest.mark.zvmlab(faults=[fault]), id=fault.point)
+        for fault in (
+            Fault("iucv.connect", "rc", 0x0B, name="*MSG"),
+            # hvc_iucv asks before smsgiucv, and the agent's driver after it.
+            Fault("iucv.declare-buffer", "cc", 3, times=2),
+        )
+    ],
 )
+@pytest.mark.zvmlab(modules=("smsgiucv_app",), cold=True)
 @pytest.mark.requirement("U7")
-def test_without_the_message_service_nothing_is_loaded_enodev(guest: Guest) -> None:
-    """CONNECT fails at boot: smsgiucv is not there, so smsgiucv_app is refused."""
+def test_without_the_message_service_nothing_is_loaded_enodev(guest: Guest, fault: Fault) -> None:
+    """CP refuses at boot: smsgiucv is not there, so smsgiucv_app is refused."""
     assert guest.agent.modprobe("smsgiucv_app").errno == errno.ENODEV
     with Peer(guest.control, "TESTER") as tester:
         refused = CpResponse("HCPMFS057I LINUX001 not receiving; disconnected\n", 57)
