@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from failing import Failing, void
 from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, THIRD, attribute, await_disk
 from vdisk_lab import found_line, opened, page_of, set_attribute, text_of
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Pending
-from zvmlab.base.errors import Timeout
+from zvmlab.base.errors import GuestPanic, Timeout
 from zvmlab.base.owned import claim
 from zvmlab.cp import disk
 from zvmlab.cp.disk import BLOCK
@@ -60,6 +61,12 @@ def cms_label(block_size: int, blocks: int) -> bytes:
         blocks, 0,
     )  # fmt: skip
     return label.ljust(BLOCK, b"\0")
+
+
+def said(guest: Guest, since: int, words: str) -> list[str]:
+    """The driver's lines with these words, without a module's name in front."""
+    lines = [line.text for line in guest.agent.dmesg(since) if words in line.text]
+    return [text[text.index("0.0.") :] for text in lines]
 
 
 @pytest.mark.requirement("K1")
@@ -174,8 +181,8 @@ def test_a_disk_that_is_read_only(lab: Guest) -> None:
     disk.write(lab.control, READ_ONLY, 0, data)
     since = lab.agent.log_position()
     node = online(lab, READ_ONLY)
-    said = "0.0.0201: New DASD with 512 byte/block, total size 32 KB, read-only device"
-    assert found_line(lab, since) == said
+    line = "0.0.0201: New DASD with 512 byte/block, total size 32 KB, read-only device"
+    assert found_line(lab, since) == line
     assert text_of(lab, "/sys/class/block/dasda/ro") == "1"
     assert lab.agent.open(node, os.O_RDWR).errno in (errno.EROFS, errno.EACCES)
     with opened(lab, node, os.O_RDONLY) as fd:
@@ -191,6 +198,8 @@ REFUSED_ONLINE = [
     (Fault("diag250.init", "rc", 16), errno.EIO),
     (Fault("diag250.init", "rc", 28), errno.EIO),
     (Fault("diag250.init", "pgm", 6), errno.EIO),
+    # A block could be read; then the disk is set up for its users.
+    (Fault("diag250.init", "rc", 28, nth=2), errno.EIO),
     (Fault("disk.block", "rc", 5), errno.EIO),
 ]
 
@@ -199,7 +208,7 @@ REFUSED_ONLINE = [
 @pytest.mark.parametrize(
     ("fault", "number"),
     REFUSED_ONLINE,
-    ids=[f"{f.point}-{f.kind}-{f.value}" for f, _ in REFUSED_ONLINE],
+    ids=[f"{f.point}-{f.kind}-{f.value}{'-later' if f.nth else ''}" for f, _ in REFUSED_ONLINE],
 )
 def test_a_disk_that_cannot_be_set_up(lab: Guest, fault: Fault, number: int) -> None:
     """It stays offline; without the fault it works."""
@@ -243,6 +252,74 @@ def test_requests_that_cp_refuses(lab: Guest, kind: str) -> None:
             assert lab.agent.pwrite(fd, page_of(3), 4096).check() == 4096
         assert rules[0].fired == 3
     assert disk.read(lab.control, MAIN, 8, 8) == page_of(3)
+
+
+@pytest.mark.requirement("K7")
+def test_a_disk_that_cannot_be_set_up_again(lab: Guest) -> None:
+    """The log says so; the request is given again, until CP sets the disk up."""
+    node = online(lab)
+    since = lab.agent.log_position()
+    refused = Fault("diag250.io", "rc", 28, times=2), Fault("diag250.init", "rc", 16, times=1)
+    with opened(lab, node) as fd:
+        with armed(lab.control, *refused) as rules:
+            assert lab.agent.pwrite(fd, page_of(4), 4096).check() == 4096
+        assert [rule.fired for rule in rules] == [2, 1]
+    assert disk.read(lab.control, MAIN, 8, 8) == page_of(4)
+    assert said(lab, since, "DIAG ERP failed") == ["0.0.0200: DIAG ERP failed with rc=18"]
+
+
+@pytest.mark.requirement("K5")
+def test_a_disk_that_becomes_read_only(lab: Guest) -> None:
+    """Linux learns of it when it sets up block I/O again, and says so once."""
+    node = online(lab)
+    since = lab.agent.log_position()
+    changed = Fault("diag250.io", "rc", 28, times=2), Fault("diag250.init", "rc", 4, times=2)
+    with opened(lab, node) as fd:
+        with armed(lab.control, *changed) as rules:
+            assert lab.agent.pwrite(fd, page_of(5), 4096).check() == 4096
+        assert [rule.fired for rule in rules] == [2, 2]
+    told = "0.0.0200: The access mode of a DIAG device changed to read-only"
+    assert said(lab, since, "access mode") == [told]
+    assert attribute(lab, MAIN, "readonly") == "1"
+
+
+@pytest.mark.requirement("K8")
+def test_a_request_that_cp_ends_at_once(lab: Guest) -> None:
+    """CP may end a request before the instruction does: no interruption comes, and none is due."""
+    node = online(lab)
+    with opened(lab, node) as fd:
+        with armed(lab.control, Fault("diag250.io", "drop", nth=1)) as rules:
+            assert lab.agent.pwrite(fd, page_of(6), 4096).check() == 4096
+        assert rules[0].fired == 1
+        # The fault wrote nothing; what comes next is written.
+        assert disk.read(lab.control, MAIN, 8, 8) == bytes(4096)
+        assert lab.agent.pwrite(fd, page_of(7), 4096).check() == 4096
+    assert disk.read(lab.control, MAIN, 8, 8) == page_of(7)
+
+
+@pytest.mark.requirement("K6")
+@pytest.mark.kernel_defect(
+    48,
+    "dasd: a disk that could not be added is removed",
+    seen=r".* a warning \(.*WARNING: block/genhd\.c.*",
+    raises=GuestPanic,
+)
+def test_a_disk_without_memory_stays_offline(lab: Guest) -> None:
+    """Each allocation of setting it online fails once; then it is, and keeps a page."""
+    failing, worker = Failing(lab), lab.agent.worker("operator")
+    assert set_attribute(lab, MAIN, "use_diag", "1") == 0
+    fd = worker.open("/sys/bus/ccw/devices/0.0.0200/online", os.O_WRONLY).check()
+    errors = failing.each(
+        worker,
+        lambda batch: batch.write(fd, b"1"),
+        lambda result: void(set_attribute(lab, MAIN, "online", "0")),
+    )
+    worker.close(fd).check()
+    assert {0, errno.ENOMEM} <= set(errors), errors
+    node = online(lab)
+    with opened(lab, node) as fd:
+        assert lab.agent.pwrite(fd, page_of(8), 4096).check() == 4096
+    assert disk.read(lab.control, MAIN, 8, 8) == page_of(8)
 
 
 @dataclass
