@@ -165,6 +165,40 @@ def test_tool_prints_the_response_and_cps_code(guest: Guest) -> None:
     assert heard.endswith("MSG FROM LINUX001: Hello")
 
 
+# What LTP's and openQA's suites run, and the exit status that both expect.
+PUBLIC_SUITES = (
+    (0, ["--version"]),
+    (0, ["--help"]),
+    (0, ["-v"]),
+    (0, ["-h"]),
+    (0, ["q", "dasd"]),
+    (4, ["-L"]),
+    (4, ["-m", "q", "dasd"]),
+    (1, ["dasddasddasd"]),
+)
+
+
+@pytest.mark.requirement("V17")
+@pytest.mark.parametrize(
+    "classes",
+    [
+        pytest.param(
+            classes,
+            marks=pytest.mark.zvmlab(
+                cp={"class": classes, "directory": "IUCV ALLOW;IUCV ANY;IUCV *MSG" + disk}
+            ),
+        )
+        for classes, disk in (("G", ";MDISK 0200 FB-512 V-DISK 64 MW"), ("ABCDEFG", ""))
+    ],
+)
+def test_tool_passes_the_public_suites(guest: Guest, classes: str) -> None:
+    """A general user with a disk, and an operator, to whom QUERY DASD is about real disks."""
+    failed = [
+        (words, status) for status, words in PUBLIC_SUITES if tool(guest.agent, *words)[0] != status
+    ]
+    assert failed == []
+
+
 @pytest.mark.requirement("V10")
 def test_tool_says_how_large_its_buffer_must_be(guest: Guest) -> None:
     """A response just longer than the buffer is cut, status 2; with that size it comes whole."""
