@@ -167,11 +167,16 @@ def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
         assert [line.split()[0] for line in listed[begin + 1 : begin + 3]] == ["ALICE", "BOB"]
 
         with shell(*there, "ALICE") as terminal:
-            type_keys(terminal, b"iucvconn BOB lnxhvc0\n")
+            type_keys(terminal, b"stty rows 33 cols 99; iucvconn BOB lnxhvc0\n")
             await_prompt(terminal)  # BOB's: ALICE's own comes only after iucvconn
             type_keys(terminal, b"grep 'VM00 Name' /proc/sysinfo\n")
             said = read_until(terminal, b"BOB").decode("ascii", "replace")
             assert re.search(r"VM00 Name: +BOB\b", said), said
+            type_keys(terminal, b"stty size\n")
+            read_until(terminal, b"33 99\r\n")
+            type_keys(terminal, b"seq 100000; echo end of $((4 + 3)) lines\n")
+            said = read_until(terminal, b"end of 7 lines").decode("ascii", "replace")
+            assert re.findall(r"^(\d+)\r$", said, re.M) == [str(n) for n in range(1, 100_001)]
         calls = zvmlab("trace", *there, "ALICE", "--call", "iucv.connect").stdout
         assert b"iucv.connect to BOB" in calls
 
