@@ -214,3 +214,24 @@ def test_smsg_between_guests(
             assert vmcp(f"SMSG {receiver} {text}").rc == 0
         assert seen_by(listener) == [f"{sender} {text}" for text in sent]
     assert vmcp_in(guests["CAROL"])("SMSG NOBODY APP x").rc == 45
+
+
+@pytest.mark.requirement("S8")
+@pytest.mark.zvmlab_system(VMRMSVM={}, BOB={}, CAROL={})
+def test_pages_at_the_order_of_a_guest(
+    system: System, vmcp_in: Callable[[Guest], Commands]
+) -> None:
+    """BOB's cmm gives pages to CP when VMRMSVM says so, and not when CAROL does."""
+    guests = system.guests
+
+    def has(name: str, number: int) -> None:
+        at = f"/proc/sys/vm/cmm_{name}"
+        wait_until(lambda: int(guests["BOB"].agent.read_file(at)) == number, f"{at}: {number}")
+
+    for sender, order in (("VMRMSVM", "SHRINK 100"), ("CAROL", "SHRINK 0")):
+        assert vmcp_in(guests[sender])(f"SMSG BOB CMM {order}").rc == 0
+        has("pages", 100)
+    # What comes after CAROL's order: had it been obeyed, pages would have gone at the same time.
+    assert vmcp_in(guests["VMRMSVM"])("SMSG BOB CMM RELEASE 50").rc == 0
+    has("timed_pages", 50)
+    has("pages", 100)
