@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from zvmlab.base.limit import PAUSE_SECONDS, FairLimit, Limit
+from zvmlab.base.limit import FIRST_PAUSE_SECONDS, PAUSE_SECONDS, FairLimit, Limit
 
 
 class Clock:
@@ -41,20 +41,21 @@ def test_what_is_left(clock: Clock) -> None:
 
 
 def test_looks_until_it_is_true(clock: Clock) -> None:
-    """As often as need be, with a pause between two looks, and then no more."""
+    """As often as need be, with a pause between two looks that gets longer, and then no more."""
     looks = iter([0, 3, 5, 7, 9])
     assert Limit(10).look(lambda: next(looks)) == 3
     assert Limit(10).look(lambda: next(looks), lambda seen: seen > 5) == 7
-    assert clock.slept == [PAUSE_SECONDS] * 2
+    assert clock.slept == [FIRST_PAUSE_SECONDS] * 2
 
 
 def test_looks_until_the_end(clock: Clock) -> None:
     """What never happens is looked for to the end, and once even if there is no time at all."""
-    last = Limit(3.5 * PAUSE_SECONDS).look(lambda: clock.now, lambda _: False)
-    assert last == clock.now == pytest.approx(1000 + 4 * PAUSE_SECONDS)
-    assert len(clock.slept) == 4
+    pauses = [0.0005, 0.001, 0.002, 0.004, 0.008, PAUSE_SECONDS, PAUSE_SECONDS]
+    last = Limit(sum(pauses) - PAUSE_SECONDS / 2).look(lambda: clock.now, lambda _: False)
+    assert last == clock.now == pytest.approx(1000 + sum(pauses))
+    assert clock.slept == pytest.approx(pauses)
     assert Limit(0).look(lambda: "once", lambda seen: seen == "twice") == "once"
-    assert len(clock.slept) == 4
+    assert len(clock.slept) == len(pauses)
 
 
 def test_time_without_a_cpu_does_not_count(clock: Clock) -> None:

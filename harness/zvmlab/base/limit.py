@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PAUSE_SECONDS = 0.01
+FIRST_PAUSE_SECONDS, PAUSE_SECONDS = 0.0005, 0.01
 
 
 class Limit:
@@ -31,13 +31,15 @@ class Limit:
     def look(self, at: Callable[[], T], enough: Callable[[T], object] = bool) -> T:
         """Look again and again, at least once, until it is *enough* or the end has come.
 
-        Return: what was seen last.
+        The pauses in between get longer, since what comes mostly comes soon.  Return: what was seen last.
         """
+        pause = FIRST_PAUSE_SECONDS
         while True:
             seen = at()
             if enough(seen) or self.over:
                 return seen
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(pause)
+            pause = min(2 * pause, PAUSE_SECONDS)
 
     def __str__(self) -> str:
         return f"{self.seconds:g} s"

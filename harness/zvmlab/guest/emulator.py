@@ -35,8 +35,6 @@ KILL_SECONDS = 60.0
 _LOG_TAIL = 4096
 LOG_MAX = 64 << 20
 """An emulator says a few lines; one whose log has more bytes is at fault."""
-# Between two looks whether it has ended, which most do at once.
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 Process = subprocess.Popen[bytes]
 HALTED = "the emulator is stopped, as by SIGSTOP"
 
@@ -345,14 +343,7 @@ class Emulator:
 
     def _ended(self, seconds: float) -> bool:
         """Wait without being impatient with a second Ctrl-C."""
-        limit = self.limit(seconds)
-        pause = _FIRST_PAUSE
-        while self._process.poll() is None:
-            if limit.over:
-                return False
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        return True
+        return self.limit(seconds).look(lambda: self._process.poll() is not None)
 
     def kill(self) -> None:
         """Kill it and everything it started, without waiting; stop() is still to be called."""

@@ -12,6 +12,7 @@ A guest logs on when it starts, and off when it ends, however it ends.  All end 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 from collections import deque
@@ -49,6 +50,12 @@ _CP = "cp"
 def program(progress: Progress) -> Path:
     """The process, built into the cache if need be."""
     return hostbuild.program(progress, "the process of a system", "zvmlab-system", "sim/system")
+
+
+@functools.cache
+def _program() -> Path:
+    """The same, looked for once: a clone does not change below a process that starts systems."""
+    return program(Progress())
 
 
 @contextlib.contextmanager
@@ -122,7 +129,7 @@ class System:
         if self._process is not None:
             return
         self.logs.mkdir(parents=True, exist_ok=True)
-        argv = [str(program(Progress())), str(self.socket), f"segment={';'.join(self._segments)}"]
+        argv = [str(_program()), str(self.socket), f"segment={';'.join(self._segments)}"]
         argv += [f"{key}={value}" for key, value in self._options.items()]
         argv += [f"user={userid}" for userid in self.users]
         if self._turns is not None:
