@@ -299,7 +299,7 @@ def test_a_request_that_cp_ends_at_once(lab: Guest) -> None:
 
 @pytest.mark.requirement("K6")
 @pytest.mark.kernel_defect(
-    48,
+    49,
     "dasd: a disk that could not be added is removed",
     seen=r".* a warning \(.*WARNING: block/genhd\.c.*",
     raises=GuestPanic,
