@@ -204,6 +204,7 @@ def at_once(
 
 
 @pytest.mark.requirement("I8", "I12")
+@pytest.mark.not_debug("lockdep reports a listener that closes with connections (defect 14)")
 @pytest.mark.parametrize(
     "state, first",
     [(state, name) for state, names in USED.items() for name in names if name in OWNING],
