@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,16 +22,19 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.base.source_change import ChangeError, changed
+from zvmlab.base.source_change import ChangeError, Place, changed
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.linux_corrections import Correction, corrections, supported
 from zvmlab.builder.modulebuild import build_folder, built_modules
-from zvmlab.verdict.applied import File
-from zvmlab.verdict.parts import Folder, modular_parts
+from zvmlab.verdict.applied import File, tree_file
+from zvmlab.verdict.parts import Folder, modular_parts, text_of
 from zvmlab.verdict.sides import targets_of
 
 HEADERS = "include/"
+# What a kernel for s390 is built from.
+CODE = ("arch/s390", "block", "crypto", "drivers", "fs", "include", "kernel", "lib", "mm", "net")
+GREP_SECONDS = 300
 
 
 @dataclass
@@ -49,7 +53,9 @@ class Modular:
         """Make the correction, if modules alone are built from the files that it changes."""
         places = correction.change.within(series)
         name = f"{correction.part} {correction.file.stem}"
-        others = sorted({place.file for place in places if not self._is_of_module(place.file)})
+        users = self._users(places)
+        files = {place.file for place in places} | users
+        others = sorted(file for file in files if not self._is_of_module(file, users))
         if not places:
             return
         if others:
@@ -61,13 +67,24 @@ class Modular:
             # It is made on top of one that is left out.
             self.left_out.append(f"{name}: {error}")
             return
+        for user in users:
+            self.texts.setdefault(user, text_of(tree_file(self.tree, user)))
         self.made.append(correction)
 
-    def _is_of_module(self, name: str) -> bool:
+    def _users(self, places: Iterable[Place]) -> set[str]:
+        """Files of this kernel that include a header which is corrected: all of them are built anew."""
+        headers = {place.file for place in places if place.file.startswith(HEADERS)}
+        found = {user for header in headers for user in users_of(self.tree, header)}
+        return {file for file in found if self._is_built(file)}
+
+    def _is_built(self, name: str) -> bool:
+        folder, stem = Folder(self.tree, str(Path(name).parent), self.config), Path(name).stem
+        return name.endswith(".h") or bool(folder.modules_of(f"{stem}.c", {}))
+
+    def _is_of_module(self, name: str, users: set[str]) -> bool:
         if name.startswith(HEADERS):
-            # Others that include it share nothing with the module that it is about.
-            include = f"<{name.removeprefix(HEADERS)}>"
-            return any(include in text for text in self.texts.values())
+            # One that another header includes has users that are not looked for.
+            return name not in users and bool(users)
         return bool(modular_parts(self.tree, [name], {}, self.config))
 
     def files(self, folder: str) -> dict[str, File]:
@@ -84,6 +101,19 @@ class Modular:
                     found[f"{folder}/{Path(header).name}"] = File(contents.encode())
             found[name] = File(text.encode())
         return found
+
+
+def users_of(tree: Path, header: str) -> set[str]:
+    """The files of a tree that include a header."""
+    folders = [folder for folder in CODE if (tree / folder).is_dir()]
+    include = f"<{header.removeprefix(HEADERS)}>"
+    argv = ["grep", "-rlF", "--include=*.[ch]", f"#include {include}", *folders]
+    done = subprocess.run(
+        argv, cwd=tree, capture_output=True, text=True, check=False, timeout=GREP_SECONDS
+    )
+    if done.returncode not in (0, 1):
+        raise UsageError(f"{tree} cannot be searched: {done.stderr.strip()}")
+    return set(done.stdout.splitlines())
 
 
 def corrected_modules(

@@ -180,7 +180,7 @@ HEADER = CHANGE.replace("drivers/a.c", "include/net/a.h").replace("return 1", "R
 def test_what_is_built_in_cannot_be_corrected_as_a_module(
     tree: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A header is of the module that includes it, and lies beside its source when it is built."""
+    """A header is of the modules that include it, and lies beside their sources when they are built."""
     monkeypatch.syspath_prepend(str(ROOT / "corrections"))
     modules = importlib.import_module("corrected_modules")
     (tree / "include/net").mkdir(parents=True)
@@ -208,6 +208,41 @@ def test_what_is_built_in_cannot_be_corrected_as_a_module(
         "drivers/a.c": '#include "a.h"\n' + TEXT.replace("1", "2"),
         "drivers/a.h": "\treturn 2;\n",
     }
+
+
+@pytest.mark.parametrize("objects, left", [("obj-m := b.o", []), ("obj-y := b.o", ["net/b.c"])])
+def test_all_modules_that_include_a_header_are_built(
+    tree: Path,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    objects: str,
+    left: list[str],
+) -> None:
+    """A module that is not corrected has the header as the others have it, and what is not built counts not."""
+    monkeypatch.syspath_prepend(str(ROOT / "corrections"))
+    modules = importlib.import_module("corrected_modules")
+    texts = {
+        "include/net/a.h": "\tRETURN 1;\n",
+        "drivers/Makefile": "obj-m := a.o\n",
+        "drivers/a.c": "#include <net/a.h>\n" + TEXT,
+        "net/Makefile": objects + "\n",
+        "net/b.c": "#include <net/a.h>\n",
+        "net/unused.c": "#include <net/a.h>\n",
+    }
+    for name, text in texts.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text, encoding="utf-8")
+    (folder / "part" / "02-header.c").write_text(HEADER, encoding="utf-8")
+    (tmp_path / "config").touch()
+    modular = modules.Modular(tree, tmp_path / "config")
+    for correction in corrections(folder):
+        modular.add(correction, "7.2")
+    wanted = [f"part 02-header: the kernel has {file} built in" for file in left]
+    assert modular.left_out == wanted
+    files = {name: file.data.decode() for name, file in modular.files("net").items()}
+    corrected = {"net/b.c": '#include "a.h"\n', "net/a.h": "\treturn 2;\n"}
+    assert files == ({} if left else corrected)
 
 
 def _patches(*words: str) -> subprocess.CompletedProcess[str]:
