@@ -26,7 +26,8 @@ USER, PARTNER = "LINUX001", "PARTNER"
 OWN, OTHER = "10.1.1.1", "10.1.1.2"
 PORT = 4000
 SECONDS = 60.0
-_AF_INET, _DGRAM = 2, 2
+_AF_INET, _STREAM, _DGRAM = 2, 1, 2
+_PART = 1 << 18
 _SOL_SOCKET, _SO_SNDBUF, _SO_RCVTIMEO = 1, 7, 20
 _MSG_TRUNC = 0x20
 
@@ -106,6 +107,10 @@ class Interface:
         assert self.configure("down") == 0
 
 
+def _address(of: str, port: int) -> bytes:
+    return struct.pack(">HH4s8x", _AF_INET, port, ip_packets.address(of))
+
+
 class Datagrams:
     """A UDP socket of the guest's on a port of its own address, for the partner's."""
 
@@ -113,14 +118,14 @@ class Datagrams:
         self.worker = worker
         self.fd = worker.call(Call.SOCKET, _AF_INET, _DGRAM, 0).check()
         self.port = port
-        at = self._address("0.0.0.0")
+        at = _address("0.0.0.0", self.port)
         worker.call(Call.BIND, self.fd, at, len(at)).check()
         limit = struct.pack(">qq", int(SECONDS), 0)
         self._option(_SO_RCVTIMEO, limit)
         self._option(_SO_SNDBUF, struct.pack(">i", 1 << 20))
 
     def try_send(self, data: bytes, to: str = OTHER) -> CallResult:
-        at = self._address(to)
+        at = _address(to, self.port)
         return self.worker.call(Call.SENDTO, self.fd, data, len(data), 0, at, len(at))
 
     def send(self, data: bytes, to: str = OTHER) -> None:
@@ -143,8 +148,44 @@ class Datagrams:
     def _option(self, option: int, value: bytes) -> None:
         self.worker.call(Call.SETSOCKOPT, self.fd, _SOL_SOCKET, option, value, len(value)).check()
 
-    def _address(self, of: str) -> bytes:
-        return struct.pack(">HH4s8x", _AF_INET, self.port, ip_packets.address(of))
+
+class Stream:
+    """A TCP socket of the guest's."""
+
+    def __init__(self, worker: Worker, fd: int | None = None) -> None:
+        self.worker = worker
+        self.fd = worker.call(Call.SOCKET, _AF_INET, _STREAM, 0).check() if fd is None else fd
+
+    def listen(self, own: str) -> None:
+        at = _address(own, PORT)
+        self.worker.call(Call.BIND, self.fd, at, len(at)).check()
+        self.worker.call(Call.LISTEN, self.fd, 1).check()
+
+    def accept(self) -> Stream:
+        return Stream(self.worker, self.worker.call(Call.ACCEPT4, self.fd, 0, 0, 0).check())
+
+    def connect(self, to: str) -> None:
+        at = _address(to, PORT)
+        self.worker.call(Call.CONNECT, self.fd, at, len(at)).check()
+
+    def send_all(self, data: bytes) -> None:
+        while data:
+            sent = self.worker.call(Call.SENDTO, self.fd, data[:_PART], len(data[:_PART]), 0, 0, 0)
+            data = data[sent.check() :]
+
+    def recv_all(self, size: int) -> bytes:
+        """So many bytes, or fewer if the other end has closed."""
+        data = bytearray()
+        while len(data) < size:
+            part = min(_PART, size - len(data))
+            found = self.worker.call(Call.RECVFROM, self.fd, Out(part), part, 0, 0, 0)
+            if found.check() == 0:
+                break
+            data += found.data[: found.ret]
+        return bytes(data)
+
+    def close(self) -> None:
+        self.worker.close(self.fd).check()
 
 
 def to_guest(data: bytes, length: int | None = None) -> bytes:

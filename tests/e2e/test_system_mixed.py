@@ -3,18 +3,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import random
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
 import pytest
+from netiucv_lab import BUSYBOX, OTHER, OWN, Interface, Stream, make
 from test_dcssblk import BEFORE, PAGE, Block
 from test_hypfs import cpus_of, hypfs, number, storage_of
 from test_system import LIMIT, connected, send_and_compare
+from waiting import wait_until
 
+from zvmlab.guest.guest import Guest
 from zvmlab.guest.system import System
 
 pytestmark = pytest.mark.first_kernel
 SIZE, COUNT = 16_000, 100
+TCP_BYTES = 64 << 20
 BLOCKS: dict[str, object] = {"modules": ("dcssblk",)}
 MIXED = pytest.mark.zvmlab_system(
     ALICE={"kernel": "bookworm", "cp": {"class": "BEG"}},
@@ -46,6 +52,70 @@ def test_messages_between_kernels(system: System) -> None:
             threads.submit(send_and_compare, *ends, SIZE, COUNT) for ends in (there, back)
         ]:
             done.result(LIMIT)
+
+
+def interface_to(guest: Guest, partner: str, own: str, other: str) -> Interface:
+    """netiucv's interface to another guest, up."""
+    guest.agent.modprobe("netiucv").check()
+    make(guest.agent, partner).check()
+    end = Interface(guest)
+    end.up(own, other)
+    return end
+
+
+def ping(end: Interface, to: str) -> None:
+    """Small and large packets, when both connections are there."""
+    for size in ("56", "8000"):
+        command = [BUSYBOX, "ping", "-c", "3", "-W", "60", "-s", size, to]
+        done = end.guest.agent.run(command, timeout=LIMIT).check()
+        assert b"3 packets transmitted, 3 packets received, 0% packet loss" in done.stdout
+
+
+@pytest.mark.full
+@pytest.mark.requirement("S5")
+@pytest.mark.zvmlab_system(
+    ALICE={"kernel": "bookworm", "modules": ("netiucv",), "busybox": True},
+    BOB={"kernel": "trixie", "modules": ("netiucv",), "busybox": True},
+)
+def test_network_between_kernels(system: System) -> None:
+    """ping and TCP by netiucv; again when it was down, and when one guest was killed and is back."""
+    alice, bob = system.guests["ALICE"], system.guests["BOB"]
+    assert alice.agent.info.release != bob.agent.info.release
+    one = interface_to(alice, "BOB", OWN, OTHER)
+    other = interface_to(bob, "ALICE", OTHER, OWN)
+
+    def ready(*ends: Interface) -> None:
+        connected = ("Running", "Idle")
+        wait_until(
+            lambda: all(end.states == connected for end in ends),
+            "the connections",
+            lambda: [end.states for end in ends],
+        )
+
+    ready(one, other)
+    ping(one, OTHER)
+    ping(other, OWN)
+    listening, calling = Stream(bob.agent.worker("tcp")), Stream(alice.agent.worker("tcp"))
+    listening.listen(OTHER)
+    calling.connect(OTHER)
+    accepted = listening.accept()
+    data = random.Random(64).randbytes(TCP_BYTES)
+    with ThreadPoolExecutor(1) as threads:
+        received = threads.submit(accepted.recv_all, len(data))
+        calling.send_all(data)
+        assert hashlib.sha256(received.result()).digest() == hashlib.sha256(data).digest()
+    for socket in (calling, accepted, listening):
+        socket.close()
+    one.down()
+    one.up(OWN, OTHER)
+    ready(one, other)
+    ping(one, OTHER)
+    bob.kill()
+    bob.stop()
+    again = system.guest("BOB", bob.config)
+    again.boot()
+    ready(one, interface_to(again, "ALICE", OTHER, OWN))
+    ping(one, OTHER)
 
 
 @pytest.mark.requirement("S1", "S2", "S21")
