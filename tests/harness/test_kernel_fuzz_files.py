@@ -54,7 +54,7 @@ def judged(*played: Played, target: Target = TARGET) -> list[str]:
 
 def test_poll_says_what_a_read_at_once_finds() -> None:
     """Data, or an error that the read has, too; of what another thread or a fault does, nobody knows."""
-    opened, nothing = one(opens(DEVICE), 3), one(POLL, 1, 0, b"\0\0")
+    opened, nothing = one(opens("/dev/other"), 3), one(POLL, 1, 0, b"\0\0")
     error, ready = one(POLL, 1, 0, b"\0\x08"), one(POLL, 1, 0, b"\0\x01")
     gives, waits = one(READ, 12, 0, b"x" * 12), one(READ, -1, errno.EAGAIN)
     assert (
@@ -85,6 +85,26 @@ def test_who_reads_learns_that_the_service_has_severed() -> None:
     opened = one(opens("/dev/monreader"), 3)
     found = judged(opened, one(sever, answer={}), sleeps, target=monitor)
     assert found == ["contract in read: severed"]
+
+
+def test_who_opens_reads_a_record_from_its_begin() -> None:
+    """Its length, and as much of it as there is room for; what follows is not looked at."""
+    record: dict[str, Any] = {"service": "*ACCOUNT", "record": {"hex": "61626364656667"}}
+    made = one({"do": "request", "execute": "recording-record", "arguments": record}, answer={})
+    opened, wanted = one(opens(DEVICE), 3), ["data in first read"]
+
+    def gives(data: bytes) -> Played:
+        return one(READ, len(data), 0, data)
+
+    right, rest = gives(b"\0\0\0\x0babcdefgEOR\n"), gives(b"efgEOR\n")
+    assert judged(made, opened, right) == judged(opened, made, gives(b"\0\0\0\x0babc")) == []
+    assert judged(opened, made, gives(b"\0\0")) == judged(opened, made, right, rest) == []
+    assert judged(opened, made, rest) == judged(opened, right) == wanted
+    assert judged(opened, made, gives(b"\0\0\0\x09abcdefg")) == wanted
+    assert judged(opened, made, gives(b"\0\0\0\x0babXdefg")) == wanted
+    assert judged(made, opened, right, opened, rest) == wanted
+    assert judged(made, one(opens("/dev/other"), 3), rest) == []
+    assert judged(one(FAULT, answer={}), opened, made, rest) == []
 
 
 def test_numbers_that_are_written_are_read() -> None:

@@ -20,6 +20,8 @@ from zvmlab.scenarios.steps import bytes_of, faults_of, text_of, thread_of
 
 _POLLIN, _POLLERR, _POLLHUP = 1, 8, 16
 _NUMBERS = re.compile(r"\s*\d{1,9}(\s+\d{1,9})*\s*")
+# Before each record, how long it is.
+_LENGTH = 4
 _CHANGES = ("put ", "append ", "del ")
 _WRITES = ("write", "writev", "pwrite64")
 
@@ -29,6 +31,7 @@ def judge_files(target: Target, case: Case, played: Sequence[Played]) -> list[Fi
     found = _kept(target.keeps, played) or _transferred(case, played)
     if not found and not any(faults_of(case.steps)):
         found = _polled(played) or _severed(target.services, played)
+        found = found or _begun(target.services, played)
     return found
 
 
@@ -93,6 +96,39 @@ def _severed(services: Mapping[str, str], played: Sequence[Played]) -> list[Find
             text = f"{text_of(one.step)} sleeps, and {files[_file(one)][1]} has severed"
             return [Finding(CONTRACT, "read: severed", text)]
     return []
+
+
+def _begun(services: Mapping[str, str], played: Sequence[Played]) -> list[Finding]:
+    """Who opens a service's device reads a record from its length on, not the rest of another one."""
+    fresh: dict[str, str] = {}
+    records: dict[str, list[bytes]] = {}
+    if len({thread_of(one.step) for one in played if _call(one) in ("openat", "read")}) > 1:
+        return []
+    for one in played:
+        if one.step["do"] == "request" and one.step["execute"] == "recording-record":
+            arguments = one.step["arguments"]
+            data = bytes_of("", arguments["record"])
+            records.setdefault(str(arguments["service"]), []).append(data)
+        elif (
+            _call(one) == "openat" and one.ret >= 0 and _path(one) in services and "as" in one.step
+        ):
+            fresh[one.step["as"]] = services[_path(one)]
+        elif _call(one) == "read" and _file(one) in fresh and one.ret > 0 and not one.error:
+            service = fresh.pop(_file(one))
+            data = one.data[: one.ret]
+            if not any(_begins(data, record) for record in records.get(service, [])):
+                text = f"{text_of(one.step)} gives what is no record's begin: {data[:20].hex()}"
+                return [Finding(DATA, "first read", text)]
+    return []
+
+
+def _begins(data: bytes, record: bytes) -> bool:
+    """Its length, and what of it is there."""
+    size = min(len(data) - _LENGTH, len(record))
+    return size < 0 or (
+        int.from_bytes(data[:_LENGTH], "big") in (len(record), len(record) + _LENGTH)
+        and data[_LENGTH : _LENGTH + size] == record[:size]
+    )
 
 
 def _service_that_severs(one: Played) -> str:
