@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,23 +134,30 @@ def test_pending_purge(system: System) -> None:
     assert segment(alice, "SHARED") == []
 
 
-@pytest.fixture
-def sharing(zvmlab_kernel: str, zvmlab_dir: Path, bare: Build) -> Iterator[System]:
-    """ALICE, and BOB without an operating system."""
-    with System(segments=["CODE 9000-90FF SW"], logs=zvmlab_dir) as system:
+@pytest.fixture(params=[(), ("ACROSS 9100-91FF SW",)], ids=["inside", "across"])
+def sharing(
+    request: pytest.FixtureRequest, zvmlab_kernel: str, zvmlab_dir: Path, bare: Build
+) -> Iterator[System]:
+    """ALICE, and BOB without an operating system, whose storage ends where CODE begins."""
+    segments = ["CODE 9000-90FF SW", *request.param]
+    with System(segments=segments, logs=zvmlab_dir) as system:
         system.guest("ALICE", GuestConfig(kernel=zvmlab_kernel, modules=("dcssblk",)))
-        system.guest("BOB", GuestConfig(kernel=str(bare("sharing"))))
+        system.guest("BOB", GuestConfig(kernel=str(bare("sharing")), storage="0.144M"))
         system.guests["ALICE"].boot()
         yield system
 
 
 @pytest.mark.requirement("S9")
-def test_code_that_a_neighbour_stores(sharing: System) -> None:
-    """BOB executes what is in the segment: what it has stored itself, then what ALICE stores there."""
+def test_code_that_a_neighbour_stores(sharing: System, request: pytest.FixtureRequest) -> None:
+    """BOB executes what is in the segment: what it has stored itself, then what ALICE stores there.
+
+    *across*: a branch begins in a page of BOB's own, and only its end is in the segment.
+    """
     alice, bob = sharing.guests.values()
     alice.agent.modprobe("dcssblk").check()
     code = block(alice, "CODE")
     code.load(exclusive=False)
+    across = "across" in request.node.name
     bob.start()
     bob.emulator.expect_exit()
     bob.resume()
@@ -159,7 +167,10 @@ def test_code_that_a_neighbour_stores(sharing: System) -> None:
 
     assert said() == "RAN 1"
     for number in (2, 3, 0):
-        # LOAD HALFWORD IMMEDIATE into GR2, BRANCH to GR14.
-        code.write(0, bytes((0xA7, 0x29, 0, number, 0x07, 0xFE)) + code.read(6, PAGE - 6))
+        # LOAD HALFWORD IMMEDIATE into GR2, BRANCH to GR14; or how far back there is the same.
+        stored = bytes((0xA7, 0x29, 0, number, 0x07, 0xFE))
+        if across:
+            stored = struct.pack(">h", -8 * (number + 1))
+        code.write(0, stored + code.read(len(stored), PAGE - len(stored)))
         assert said() == f"RAN {number}"
     assert bob.emulator.wait(LIMIT) == 0
