@@ -16,6 +16,7 @@ import pytest
 from fake_guest import ended
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.base.limit import FairLimit
 from zvmlab.base.orphans import ending_with_us
 from zvmlab.guest import emulator as emulator_module
 from zvmlab.guest.emulator import Emulator
@@ -321,4 +322,6 @@ def test_end_is_awaited_while_there_is_no_cpu(
         return seconds
 
     monkeypatch.setattr(Emulator, "starved_seconds", starved)
+    # A killed process, too, needs a CPU to end.
+    monkeypatch.setattr(FairLimit, "LONGEST", SECONDS / 0.01)
     assert emulator.wait(0.01) == -signal.SIGKILL
