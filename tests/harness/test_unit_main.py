@@ -23,19 +23,19 @@ TEST(last) { ck_assert_int_eq(made, 0); }
 """
 
 
-def _built(tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:
+def _built(tmp_path: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
     source = tmp_path / "test_x.c"
     source.write_text('#include "unit_test.h"\n' + text)
     libraries = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "check"], capture_output=True, text=True, check=True
     ).stdout.split()
-    argv = ["gcc", "-std=gnu11", f"-I{MAIN}", "-o", str(tmp_path / "test_x")]
-    argv += [str(source), str(MAIN / "main.c")]
+    argv = ["gcc", "-std=gnu11", *options, f"-I{MAIN}", "-o", str(tmp_path / "test_x")]
+    argv += [str(source), *map(str, sorted(MAIN.glob("*.c")))]
     return subprocess.run([*argv, *libraries], capture_output=True, text=True, check=False)
 
 
-def _run(tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:
-    done = _built(tmp_path, text)
+def _run(tmp_path: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    done = _built(tmp_path, text, *options)
     assert done.returncode == 0, done.stderr
     return subprocess.run(
         [tmp_path / "test_x"],
@@ -85,3 +85,22 @@ def test_what_runs_nothing_is_an_error(tmp_path: Path, text: str, said: str) -> 
 def test_a_test_that_no_list_names_is_not_compiled(tmp_path: Path) -> None:
     done = _built(tmp_path, "START_TEST(a)\n{\n}\nEND_TEST\nTEST(b) {}\n")
     assert done.returncode != 0 and 'poisoned "START_TEST"' in done.stderr
+
+
+LEAKS = """
+#include <search.h>
+static void *kept;
+static void forget(void) { void *volatile memory = malloc(100); memory = NULL; (void)memory; }
+TEST(keeps) { kept = malloc(100); }
+TEST(library_keeps) { hcreate(10); }
+TEST(leaks) { forget(); }
+"""
+
+
+def test_memory_that_no_variable_points_to_is_a_leak(tmp_path: Path) -> None:
+    """Variables are those of the program and of its libraries."""
+    done = _run(tmp_path, LEAKS, "-fsanitize=address,undefined")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1] == "66%: Checks: 3, Failures: 0, Errors: 1"
+    assert ":E:test_x:leaks:" in done.stdout
+    assert "100 byte(s) leaked in 1 allocation(s)" in done.stderr

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main() of a unit test: runs all tests that have registered themselves. */
 #define _GNU_SOURCE
+#include "leaks.h"
 #include "unit_test.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ int main(void)
 	 * no processor for seconds.  Check reads this when a case is created.
 	 */
 	setenv("CK_DEFAULT_TIMEOUT", "300", 0);
+	leaks_read_variables();
 	if (!entry)
 		wrong(1, "there is no TEST");
 	while (entry)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
 # main() of every unit test, and the macros with which tests are written.
-SOURCES := main.c
+SOURCES := *.c
 INCLUDES := .
 PACKAGES := check

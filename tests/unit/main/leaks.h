@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef LEAKS_H
+#define LEAKS_H
+
+/* Memory is no leak that a variable of the program, or of a library, points to; call it once. */
+void leaks_read_variables(void);
+
+#endif
