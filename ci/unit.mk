@@ -30,7 +30,16 @@ UNIT_PROGRAMS := $(foreach source,$(UNIT_SRC),$(BUILD)/unit/$(notdir $(source:.c
 	$(foreach target,$(FUZZ),$(BUILD)/unit/replay_$(target):tests/fuzz/fuzz_$(target).c,tests/fuzz/replay.c=$(FUZZ_INPUTS)/$(target))
 
 # All that they are built with and that stands in no file.
-UNIT_OPTIONS = $(CC) $(AR) $(OPTIMISE) $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) $(MODULE_TOPS) C=$(C)
+UNIT_OPTIONS = $(CC) $(AR) $(PKG_CONFIG) $(UNIT_LINKER) $(OPTIMISE) $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) $(MODULE_TOPS) C=$(C)
+
+# With other options they are built anew; units.py writes the second file, with what is installed.
+UNIT_MADE_WITH := $(BUILD)/unit/options
+.PHONY: unit-options
+unit-options:
+$(UNIT_MADE_WITH): unit-options
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(UNIT_OPTIONS)' | cmp -s - $@ || printf '%s\n' '$(UNIT_OPTIONS)' >$@
+$(foreach module,$(MODULES),$($(module).SOURCES:%.c=$(BUILD)/unit/%.o)): $(UNIT_MADE_WITH) $(wildcard $(BUILD)/unit/system)
 
 .PHONY: unit-programs
 unit-programs: $(UNIT_BIN) $(FUZZ_REPLAY)
@@ -39,7 +48,7 @@ unit-programs: $(UNIT_BIN) $(FUZZ_REPLAY)
 unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan); AGAIN=1: also those that passed as they are
 	$(Q)$(MAKE) --no-print-directory -j $(JOBS) $(FUZZ:%=$(FUZZ_INPUTS)/%)
 	$(Q)$(HARNESS) ci/units.py --jobs $(JOBS) $(if $(AGAIN),--again) $(if $(filter 1,$(G)),--counts $(BUILD)) \
-		--make "$(MAKE) --no-print-directory --output-sync=line -j $(JOBS)" --options "$(UNIT_OPTIONS)" \
+		--make "$(MAKE) --no-print-directory --output-sync=line -j $(JOBS)" --options "$(UNIT_OPTIONS)" --system $(BUILD)/unit/system \
 		$(UNIT_READS:%=--reads %) $(UNIT_PROGRAMS)
 
 # An assertion's other side must never be reached, so assert() has no branches here.

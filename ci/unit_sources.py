@@ -3,7 +3,7 @@
 
 A program is made of its own source, the files of its module and of those that this uses (module.mk),
 the Makefiles, the options in them, the compiler, and headers and libraries of the system.  The latter
-are those of installed packages, whose list others compare (units.py), and what is below /usr/local.
+are those of installed packages (unit_packages.py), and what is below /usr/local.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import functools
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,13 +19,16 @@ from zvmlab.builder import module_mk
 from zvmlab.builder.module_mk import Module
 
 NO_SOURCE = (".md", ".py")
-LOOKED_AT = re.compile(
-    r"CPATH|(C_|CPLUS_)?INCLUDE_PATH|LIBRARY_PATH|COMPILER_PATH|GCC_\w+|LD_\w+|PKG_CONFIG\w*"
-)
-"""Variables of the environment that gcc, the linker or pkg-config looks at."""
-PACKAGED = tuple(map(Path, ("/usr/bin", "/usr/lib", "/usr/libexec")))
-LOCAL = tuple(map(Path, ("/usr/local/include", "/usr/local/lib")))
+LOOKED_AT = re.compile(r"PKG_CONFIG\w*|SOURCE_DATE_EPOCH")
+"""Variables of the environment that compilers or pkg-config look at; those that name folders to compilers
+do not reach them (UNSET in the Makefile)."""
+LOCAL = tuple(
+    Path("/usr/local", name)
+    for name in ("include", "lib", "lib64", "lib/pkgconfig", "share/pkgconfig")
+) + tuple(sorted(Path("/usr/local/lib").glob("*-linux-*")))
 """Where compilers look beside what is installed by packages."""
+LOADED = Path("/etc/ld.so.conf.d")
+"""Where libraries are looked for when a program starts."""
 
 
 @functools.cache
@@ -34,14 +36,6 @@ def checksum(path: Path) -> str:
     """Of a file's contents."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def is_packaged(program: str) -> bool:
-    """Is this compiler one of a package, so that the list of packages tells of a change?"""
-    found = shutil.which(program)
-    return found is not None and any(
-        Path(found).resolve().is_relative_to(folder) for folder in PACKAGED
-    )
 
 
 def _listed(folder: Path) -> Iterator[str]:
@@ -56,19 +50,30 @@ def _listed(folder: Path) -> Iterator[str]:
 
 
 class Sources:
-    """The modules of a tree, and how they are compiled: *options* has compiler and options."""
+    """The modules of a tree, and how they are compiled.
 
-    def __init__(self, tree: Path, options: str) -> None:
+    *options*: compiler and options; *packages*: with their versions.
+    """
+
+    def __init__(self, tree: Path, options: str, packages: Sequence[str]) -> None:
         self._tree = tree
         self._modules = {name: module_mk.read(tree, name) for name in module_mk.names(tree)}
         self._main = {main: module for module in self._modules.values() for main in module.main}
         makefiles = [tree / "Makefile", *sorted((tree / "ci").glob("*.mk"))]
         variables = (name for name in sorted(os.environ) if LOOKED_AT.fullmatch(name))
+        self.system = "\n".join(
+            [
+                *packages,
+                *(f"{name}={os.environ[name]}" for name in variables),
+                *(line for folder in LOCAL for line in _listed(folder)),
+                *(f"{file} {checksum(file)}" for file in sorted(LOADED.glob("*.conf"))),
+            ]
+        )
+        """All that objects depend on beside files of the tree, and options."""
         self._around = [
             options,
-            *(f"{name}={os.environ[name]}" for name in variables),
+            self.system,
             *(f"{file.relative_to(tree)} {checksum(file)}" for file in makefiles),
-            *(line for folder in LOCAL for line in _listed(folder)),
             checksum(Path(__file__)),
         ]
 

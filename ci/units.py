@@ -3,14 +3,17 @@
 
 ``units.py --jobs N PROGRAM… PROGRAM=INPUTS… PROGRAM:SOURCE,…=INPUTS``; INPUTS is a folder that is named
 to the program.  What a program says comes in one piece.  If it passes, the cache keeps that beside a
-checksum of all that went into it: the program, its libraries, INPUTS, the files of ``--reads``, the
-variables of the environment that libraries look at, kernel, user, processors, and what is installed
-(time zones, locales), which only dpkg tells: without its list, all programs run.  With the same
-checksum the words that were kept are printed instead.  No path is part of it, so that another clone
-profits.
+checksum of all that went into it: the program, its libraries, INPUTS, the files of ``--reads``, its
+environment, kernel, user, processors, and what is installed (time zones, locales), which only dpkg tells:
+without its list, all programs run.  With the same checksum the words that were kept are printed instead.
+No path is part of it, so that another clone profits.
+
+Whoever starts it, and wherever, a program gets the same environment: ENVIRONMENT, and variables of
+CHOSEN.
 
 With ``--make`` and ``--options``, a program whose SOURCES are named is not even built if all that it is
-made of (unit_sources.py) is as it was when it passed; make builds the others.
+made of (unit_sources.py) is as it was when it passed; make builds the others.  ``--system FILE``: objects
+depend on that file, which is written anew when compilers or the system's headers are others.
 
 Programs run in a folder that has nothing but links to the files of ``--reads``, and where the kernel
 has Landlock they can open no other file: a test that reads what is not part of the checksum fails.
@@ -36,6 +39,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import unit_packages
 import unit_sources
 from zvmlab.base.decided import keep, recall
 from zvmlab.base.errors import exit_code
@@ -45,23 +49,20 @@ LIMIT_S = 3600
 """Check ends a test by itself; this ends a program that Check does not."""
 TEST_S = 1800
 """When Check ends a test: by the clock, so that a busy machine needs more than by hand."""
-LOOKED_AT = re.compile(
-    r"(CK_|LC_|LD_|MALLOC_|GLIBC_)\w+|[A-Z]+SAN_OPTIONS|LANG|LANGUAGE|TZ|TMPDIR|ARGP_HELP_FMT|PATH"
-)
-"""Variables of the environment that a test, Check, a sanitizer or the C library looks at."""
-INSTALLED = Path("/var/lib/dpkg/status")
-PACKAGED = tuple(map(Path, "/usr/bin /usr/sbin /usr/lib /usr/lib64 /usr/share".split()))
-"""What is installed there, INSTALLED says."""
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC", "TMPDIR": "/tmp"}
+CHOSEN = re.compile(r"CK_\w+|MALLOC_\w+|GLIBC_TUNABLES|[A-Z]+SAN_OPTIONS")
+"""Variables that somebody sets who wants to know more of a test."""
 SYSTEM = tuple(
     map(
         Path,
-        "/etc/ld.so.cache /etc/localtime /etc/passwd /etc/group /etc/nsswitch.conf"
+        "/etc/localtime /etc/passwd /etc/group /etc/nsswitch.conf"
         " /usr/lib/locale/locale-archive".split(),
     )
 )
-"""What tests, or libraries for them, read beside that; no package has these files."""
-PASSING = tuple(map(Path, "/proc /sys /dev /tmp".split()))
-"""What a test finds there is of this moment, or it has put it there itself."""
+"""What tests, or libraries for them, read beside files of packages."""
+PASSING = tuple(map(Path, "/etc/ld.so.cache /proc /sys /dev /tmp".split()))
+"""What a test finds there is of this moment, or it has put it there itself.  The loader's cache says where
+a program's libraries are; these are known."""
 LIBRARY = re.compile(r"\s(?:\S+ => )?(/\S+) \(0x")
 
 
@@ -92,14 +93,21 @@ def _libraries(programs: list[Path]) -> dict[Path, list[str]]:
     return found
 
 
-def _surroundings(reads: list[Path]) -> list[str]:
+def _environment() -> dict[str, str]:
+    """What every program is given."""
+    chosen = {name: value for name, value in os.environ.items() if CHOSEN.fullmatch(name)}
+    return {**ENVIRONMENT, "CK_DEFAULT_TIMEOUT": str(TEST_S), **chosen}
+
+
+def surroundings(reads: list[Path]) -> list[str]:
     """All that goes into every program."""
     host = os.uname()
-    files = [f"{file} {_checksum(file)}" for file in (INSTALLED, *SYSTEM, *reads) if file.is_file()]
+    files = [f"{file} {_checksum(file)}" for file in (*SYSTEM, *reads) if file.is_file()]
     return [
         f"{host.release} {host.version} {host.machine} {os.getuid()} {os.cpu_count()}",
         f"{sorted(os.sched_getaffinity(0))}",
-        *(f"{name}={os.environ[name]}" for name in sorted(os.environ) if LOOKED_AT.fullmatch(name)),
+        *(f"{name}={value}" for name, value in sorted(_environment().items())),
+        *unit_packages.for_running(),
         _checksum(Path(__file__)),
         *files,
     ]
@@ -164,7 +172,7 @@ class Test:
             done = subprocess.run(
                 argv,
                 cwd=place,
-                env={"CK_DEFAULT_TIMEOUT": str(TEST_S), **os.environ},
+                env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -224,13 +232,13 @@ def _run_all(
     remembered: Remembered | None,
 ) -> dict[str, str]:
     """What failed tests said, by name.  *tests*: with their libraries."""
-    opened = [*PACKAGED, *SYSTEM, *PASSING, Path(tempfile.gettempdir())]
-    opened += [*reads, *([counts] if counts else [])]
+    opened = [*SYSTEM, *PASSING, *unit_packages.opened(), *reads]
+    opened += [counts] if counts else []
     for test, libraries in tests.items():
         opened += [test.program, *([test.inputs] if test.inputs else [])]
         opened += [Path(line.rpartition(" ")[0]) for line in libraries]
     failed = {}
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(dir=ENVIRONMENT["TMPDIR"]) as place:
         for file in reads:
             link = Path(place, file)
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -257,25 +265,39 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--reads", type=Path, action="append", default=[])
     parser.add_argument("--make", help="the command that builds programs")
     parser.add_argument("--options", default="", help="compiler and options that make was given")
+    parser.add_argument(
+        "--system", type=Path, help="a file that is written if make is to build all"
+    )
     parser.add_argument("programs", nargs="+", metavar="PROGRAM[:SOURCE,…][=INPUTS]")
     return parser.parse_args()
 
 
-def _remembered(options: argparse.Namespace) -> Remembered | None:
-    """None if all are to run."""
-    if options.again or options.counts or not INSTALLED.is_file():
-        return None
-    compiler = (shlex.split(options.options) or [""])[0]
-    known = options.make and unit_sources.is_packaged(compiler)
-    sources = unit_sources.Sources(TREE, options.options) if known else None
-    return Remembered(_surroundings(options.reads), sources)
+def sources_of(options: str) -> unit_sources.Sources | None:
+    """What programs are made of, with this compiler and these options; None if that cannot be known."""
+    compiler = (shlex.split(options) or [""])[0]
+    packages = unit_packages.for_building(compiler)
+    return None if packages is None else unit_sources.Sources(TREE, options, packages)
+
+
+def _tell_make(file: Path, sources: unit_sources.Sources | None) -> None:
+    """Make looks at times, and an older header of the system is as good as none to it."""
+    text = sources.system if sources else ""
+    with suppress(FileNotFoundError):
+        if file.read_text(encoding="utf-8") == text:
+            return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
     """Return the exit code."""
     options = _options()
     tests = [Test.named(word) for word in options.programs]
-    remembered = _remembered(options)
+    sources = sources_of(options.options) if options.make else None
+    if options.system:
+        _tell_make(options.system, sources)
+    forgetful = options.again or options.counts or not unit_packages.STATUS.is_file()
+    remembered = None if forgetful else Remembered(surroundings(options.reads), sources)
     waiting = []
     for test in tests:
         said = None if remembered is None else remembered.before_it_is_made(test)

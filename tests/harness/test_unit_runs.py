@@ -15,20 +15,25 @@ import pytest
 from zvmlab.base.tree import TREE
 
 sys.path.append(str(TREE / "ci"))
+import unit_packages  # noqa: E402  # pylint: disable=wrong-import-position
 import unit_sources  # noqa: E402  # pylint: disable=wrong-import-position
 
 SOURCE = """
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 int main(int argc, char **argv)
 {
-	const char *path = getenv("READ") ? getenv("READ") : "data/read";
-	FILE *runs = fopen(getenv("RUNS"), "a"), *read = fopen(path, "r");
+	const char *path = getenv("CK_READ") ? getenv("CK_READ") : "data/read";
+	FILE *runs = fopen(getenv("CK_RUNS"), "a"), *read = fopen(path, "r");
 	fputs("run\\n", runs);
 	fclose(runs);
 	printf("%s %s\\n", SAID, read ? "read" : "no file");
 	(void)argv;
-	return argc > 1 ? 0 : getenv("LC_FAILS") != NULL;
+	if (getenv("CK_ENVIRONMENT"))
+		for (char **one = environ; *one; one++)
+			puts(*one);
+	return argc > 1 ? 0 : getenv("CK_FAILS") != NULL;
 }
 """
 
@@ -52,13 +57,20 @@ class Lab:
         """The program, which says this."""
         source = self.folder / "x.c"
         source.write_text(SOURCE, encoding="utf-8")
-        argv = ["gcc", f'-DSAID="{said}"', "-o", str(self.folder / "x"), str(source)]
+        argv = [
+            "gcc",
+            "-D_GNU_SOURCE",
+            f'-DSAID="{said}"',
+            "-o",
+            str(self.folder / "x"),
+            str(source),
+        ]
         subprocess.run(argv, check=True, timeout=120)
 
     def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run what asks to be run."""
         argv = [sys.executable, str(self.tool), "--jobs", "2"]
-        cache = {"ZVMLAB_CACHE": str(self.folder / "cache"), "RUNS": str(self.counted)}
+        cache = {"ZVMLAB_CACHE": str(self.folder / "cache"), "CK_RUNS": str(self.counted)}
         return subprocess.run(
             [*argv, *(words or ("--reads", "data/read", "x"))],
             cwd=self.place,
@@ -110,9 +122,25 @@ def test_another_content_of_a_file_that_is_read_runs(lab: Lab) -> None:
     assert lab.runs == 2
 
 
-def test_another_environment_runs(lab: Lab) -> None:
-    lab.run(LC_ALL="C.UTF-8", TZ="Asia/Tokyo")
+def test_what_somebody_sets_for_a_test_runs(lab: Lab) -> None:
+    lab.run(ASAN_OPTIONS="detect_leaks=0")
     assert lab.runs == 2
+
+
+def test_no_other_variable_reaches_a_program(lab: Lab) -> None:
+    """Nor makes it run again: CI's shell has others than a developer's."""
+    theirs = {"LC_ALL": "C", "TZ": "Asia/Tokyo", "LD_LIBRARY_PATH": "/opt", "TMPDIR": "/var/tmp"}
+    lab.run(**theirs, PATH=f"/opt:{os.environ['PATH']}", LANG="de_DE")
+    assert lab.runs == 1
+    done = lab.run(**theirs, CK_ENVIRONMENT="1")
+    said = {line.partition("=")[0]: line for line in done.stdout.splitlines() if "=" in line}
+    assert set(said) - {"CK_RUNS", "CK_ENVIRONMENT", "CK_DEFAULT_TIMEOUT"} == {
+        "PATH",
+        "LANG",
+        "TZ",
+        "TMPDIR",
+    }
+    assert (said["PATH"], said["TZ"]) == ("PATH=/usr/bin:/bin", "TZ=UTC")
 
 
 def test_file_that_no_checksum_has_is_not_found(lab: Lab) -> None:
@@ -121,7 +149,7 @@ def test_file_that_no_checksum_has_is_not_found(lab: Lab) -> None:
 
 def test_what_failed_runs_again(lab: Lab) -> None:
     for runs in (2, 3):
-        done = lab.run(LC_FAILS="1")
+        done = lab.run(CK_FAILS="1")
         assert (done.returncode, lab.runs) == (1, runs)
         assert done.stderr == "unit tests failed: x\n"
         assert "x: exit code 1\n" in done.stdout
@@ -146,7 +174,8 @@ def test_what_counts_lines_runs_and_is_not_kept(lab: Lab) -> None:
 
 
 def test_another_tool_runs(lab: Lab) -> None:
-    shutil.copy(TREE / "ci/unit_sources.py", lab.folder)
+    for name in ("unit_packages.py", "unit_sources.py"):
+        shutil.copy(TREE / "ci" / name, lab.folder)
     lab.tool = lab.folder / "units.py"
     lab.tool.write_bytes((TREE / "ci/units.py").read_bytes() + b"\n# changed\n")
     lab.run()
@@ -173,12 +202,93 @@ def test_program_can_open_no_file_that_no_checksum_has(lab: Lab) -> None:
     aside = Path("/var/tmp") / f"zvmlab-read-{os.getpid()}"
     aside.write_text("1", encoding="utf-8")
     try:
-        done = lab.run(READ=str(aside))
-        assert done.stdout.startswith("first read\n"), "READ is not in the checksum"
-        done = lab.run("--again", "--reads", "data/read", "x", READ=str(aside))
-        assert done.stdout.startswith("first no file\n")
+        assert lab.run(CK_READ=str(aside)).stdout.startswith("first no file\n")
     finally:
         aside.unlink()
+
+
+def test_program_can_open_files_of_the_c_library_only(lab: Lab) -> None:
+    """Those of other packages are in no checksum."""
+    assert lab.run(CK_READ="/usr/share/zoneinfo/UTC").stdout.startswith("first read\n")
+    if _confines():
+        compiler = Path(shutil.which("gcc") or "").resolve()
+        assert lab.run(CK_READ=str(compiler)).stdout.startswith("first no file\n")
+
+
+STATUS = """Package: gcc-12
+Status: install ok installed
+Architecture: amd64
+Version: 12.2.0-14
+Depends: cpp-12 (= 12.2.0-14), binutils (>= 2.40) | other, libc6 (>= 2.34)
+
+Package: binutils
+Status: install ok installed
+Architecture: amd64
+Version: 2.40-2
+Provides: linker, elf-binutils (= 2.40)
+
+Package: libfound-dev
+Status: install ok installed
+Architecture: amd64
+Version: 1
+Depends: libfound (= 1), linker
+
+Package: libfound
+Status: install ok installed
+Architecture: amd64
+Version: 1
+
+Package: cpp-12
+Status: deinstall ok config-files
+Architecture: amd64
+Version: 12.2.0-14
+
+Package: browser
+Status: install ok installed
+Architecture: amd64
+Version: %s
+"""
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """dpkg's files: a compiler, a library, and what has nothing to do with either."""
+    lists = tmp_path / "info"
+    lists.mkdir()
+    names = ["gcc", *unit_packages.TOOLS, *filter(shutil.which, unit_packages.OPTIONAL)]
+    own = {str(Path(shutil.which(name) or "").resolve()) for name in names}
+    for part in unit_packages.PARTS:
+        argv = ["gcc", f"-print-prog-name={part}"]
+        said = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=120).stdout
+        own.add(str(Path(said.strip()).resolve()))
+    (lists / "gcc-12.list").write_text("\n".join(sorted(own)), encoding="utf-8")
+    (lists / "libfound-dev:amd64.list").write_text("/usr\n/usr/include\n/usr/include/found.h\n")
+    (lists / "browser.list").write_text("/usr/bin/browser\n/usr/lib/browser/libx.so\n")
+    status = tmp_path / "status"
+    status.write_text(STATUS % 1, encoding="utf-8")
+    monkeypatch.setattr(unit_packages, "STATUS", status)
+    monkeypatch.setattr(unit_packages, "LISTS", lists)
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    unit_packages._installed.cache_clear()
+    return lists
+
+
+def test_packages_that_compilers_look_at_count_and_no_others(packages: Path) -> None:
+    """And what these depend on, also by a name that another package provides."""
+    assert unit_packages.for_building("gcc") == [
+        "binutils 2.40-2 amd64",
+        "gcc-12 12.2.0-14 amd64",
+        "libfound 1 amd64",
+        "libfound-dev 1 amd64",
+    ]
+    assert packages.is_dir()
+
+
+def test_compiler_of_no_package_is_not_known(packages: Path) -> None:
+    assert unit_packages.for_building("python3") is None
+    assert unit_packages.for_building("no-gcc-of-ours") is None
+    (packages / "gcc-12.list").write_text("/usr/bin/gcc-12\n", encoding="utf-8")
+    assert unit_packages.for_building("gcc") is None
 
 
 MADE_OF = "tests/unit/lib/base/test_base.c"
@@ -248,9 +358,9 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _made_of(tree: Path, options: str = "gcc") -> str:
+def _made_of(tree: Path, options: str = "gcc", packages: tuple[str, ...] = ("gcc-12 12.2",)) -> str:
     unit_sources.checksum.cache_clear()
-    return unit_sources.Sources(tree, options).checksum(["tests/unit/test_a.c"])
+    return unit_sources.Sources(tree, options, packages).checksum(["tests/unit/test_a.c"])
 
 
 MADE = [
@@ -293,8 +403,28 @@ def test_file_that_is_gone_is_a_change(tree: Path) -> None:
 def test_how_a_program_is_made(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _made_of(tree)
     assert _made_of(tree, "gcc -O3") != before
+    assert _made_of(tree, packages=("gcc-12 12.3",)) != before
     monkeypatch.setenv("CPATH", "/opt/include")
+    assert _made_of(tree) == before, "which does not reach compilers"
+    monkeypatch.setenv("PKG_CONFIG_PATH", "/opt/lib/pkgconfig")
     assert _made_of(tree) != before
+
+
+def test_folders_of_the_environment_reach_no_compiler(tmp_path: Path) -> None:
+    """Of a unit test, whose result another clone takes that has none of them."""
+    (tmp_path / "check.h").write_text("#error found\n", encoding="utf-8")
+    target = f"{tmp_path}/built/unit/tests/unit/lib/base/test_base.o"
+    argv = ["make", "-s", f"BUILD={tmp_path}/built", "CCACHE=", target]
+    done = subprocess.run(
+        argv,
+        cwd=TREE,
+        env={**os.environ, "CPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_is_beside_the_packages_is_looked_at(
@@ -312,3 +442,17 @@ def test_another_clone_is_made_of_the_same(tree: Path) -> None:
     other = tree.parent / f"{tree.name}-clone"
     shutil.copytree(tree, other)
     assert _made_of(other) == _made_of(tree)
+
+
+def test_make_is_told_of_another_system(lab: Lab) -> None:
+    """Objects depend on the file; it stays as it is while compilers and libraries do."""
+    system = lab.folder / "built/system"
+    make = ("--make", "true", "--system", str(system), "--reads", "data/read")
+    assert lab.run(*make, "--options", "gcc", f"x:{MADE_OF}").returncode == 0
+    text, made = system.read_text(encoding="utf-8"), system.stat().st_mtime_ns
+    assert "libc6-dev " in text
+    assert lab.run(*make, "--options", "gcc -O2", f"x:{MADE_OF}").returncode == 0
+    assert system.stat().st_mtime_ns == made
+    system.write_text(text.replace("libc6-dev ", "libc6-dev 0:"), encoding="utf-8")
+    assert lab.run(*make, "--options", "gcc", f"x:{MADE_OF}").returncode == 0
+    assert system.read_text(encoding="utf-8") == text
