@@ -55,14 +55,22 @@ unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 # gcovr removes its output file before it writes it: never name /dev/null here.
 COVERED_WELL := sim/cp sim/control
 COVERED := $(COVERED_WELL) driver lib/base lib/monrec sim/fabricate sim/port sim/record sim/system
-GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracefile $(BUILD)/coverage.json
-.PHONY: coverage
-coverage: ## measure: coverage of unit tests and corpora: at least 95 % of core and control
-	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
-	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
-	$(Q)gcovr --root . --object-directory $(BUILD)/gcov $(COVERED:%=--filter '%/') \
+GCOVR := gcovr --root . --txt $(REPORTED)/coverage.txt --print-summary --add-tracefile $(REPORTED)/coverage.json
+.PHONY: coverage coverage-known coverage-measured
+coverage: ## measure: coverage of unit tests and corpora: at least 95 % of core and control; AGAIN=1: also if all is as it was
+	$(Q)$(MAKE) --no-print-directory coverage-known G=1 BUILD=$(BUILD)/gcov REPORTED=$(BUILD)
+# Both with G=1.
+coverage-known:
+	$(Q)$(MAKE) --no-print-directory -j $(JOBS) $(FUZZ:%=$(FUZZ_INPUTS)/%)
+	$(Q)$(HARNESS) ci/coverage.py $(if $(AGAIN),--again) --options "$(UNIT_OPTIONS)" --text $(REPORTED)/coverage.txt \
+		--first '$(COVERED_WELL):' --measure "$(MAKE) --no-print-directory coverage-measured" \
+		$(UNIT_READS:%=--reads %) $(UNIT_PROGRAMS)
+coverage-measured:
+	$(Q)find $(BUILD) -name '*.gcda' -delete 2>/dev/null || true
+	$(Q)$(MAKE) --no-print-directory unit
+	$(Q)gcovr -j $(JOBS) --root . --object-directory $(BUILD) $(COVERED:%=--filter '%/') \
 		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\b(MON_ASSERT|assert)\(.*' \
-		--json $(BUILD)/coverage.json $(BUILD)/gcov
+		--json $(REPORTED)/coverage.json $(BUILD)
 	$(Q)echo '$(COVERED_WELL):'
 	$(Q)$(GCOVR) $(COVERED_WELL:%=--filter '%/') --fail-under-line 95 --fail-under-branch 95
 	$(Q)echo '$(COVERED):'
