@@ -329,7 +329,7 @@ check-docs: setup ##+ test: run every command that the documents show; PAGES="RE
 .PHONY: compile-commands
 compile-commands: ##+ develop: write compile_commands.json, for clangd and others
 	@mkdir -p $(BUILD)
-	$(Q)$(MAKE) -nB V=1 CCACHE= all unit-programs tools | $(PYTHON) ci/compile_commands.py >$(BUILD)/compile_commands.json.part
+	$(Q)$(MAKE) -nB V=1 CCACHE= UNSET= all unit-programs tools | $(PYTHON) ci/compile_commands.py >$(BUILD)/compile_commands.json.part
 	$(Q)mv $(BUILD)/compile_commands.json.part compile_commands.json
 
 .PHONY: lint
