@@ -22,7 +22,7 @@
  */
 //@ file: include/net/iucv/af_iucv.h
 //@ after: 					       enum iucv_tx_notify n);
-	bool			msg_lost;
+	int			msg_lost;
 //@ file: net/iucv/af_iucv.c
 //@ for: 6.1
 //@ in: static void iucv_sever_path(
@@ -34,7 +34,7 @@
 		/* CP has purged these messages, and the path is no more */
 		spin_lock_bh(&iucv->message_q.lock);
 		if (!list_empty(&iucv->message_q.list))
-			iucv->msg_lost = true;
+			iucv->msg_lost = 1;
 		list_for_each_entry_safe(p, n, &iucv->message_q.list, list) {
 			list_del(&p->list);
 			kfree(p);
@@ -45,17 +45,17 @@
 //@ in: static void iucv_sever_path(
 //@ after: 		spin_lock_bh(&iucv->message_q.lock);
 		if (!list_empty(&iucv->message_q.list))
-			iucv->msg_lost = true;
+			iucv->msg_lost = 1;
 //@ file: net/iucv/af_iucv.c
 //@ in: static struct sock *iucv_sock_alloc(
 //@ after: 	atomic_set(&iucv->msg_recv, 0);
-	iucv->msg_lost = false;
+	iucv->msg_lost = 0;
 //@ file: net/iucv/af_iucv.c
 //@ before: static int iucv_sock_recvmsg(
 /* The path has been severed, and what was received has been read */
 static int iucv_end_of_stream(struct iucv_sock *iucv)
 {
-	return xchg(&iucv->msg_lost, false) ? -ECONNRESET : 0;
+	return xchg(&iucv->msg_lost, 0) ? -ECONNRESET : 0;
 }
 //@ in: static int iucv_sock_recvmsg(
 //@ replace 2: 	    list_empty(&iucv->message_q.list))
