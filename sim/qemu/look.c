@@ -22,8 +22,11 @@ bool zvmlab_looks(CPUState *cs)
 	ZvmlabCp *s = zvmlab_cp;
 	bool told;
 
-	/* One is enough: it tells the others. */
-	if (!s || !s->port.system_path || s->looks || !is_idle(cs))
+	/*
+	 * One is enough: it tells the others.  And none of a machine that stands still, which can be on
+	 * its way to its end: whoever ends it waits for CPUs that run only.
+	 */
+	if (!s || !s->port.system_path || s->looks || !is_idle(cs) || cpu_is_stopped(cs))
 		return false;
 	s->looks = true;
 	bql_unlock();
