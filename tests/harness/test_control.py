@@ -250,6 +250,22 @@ def test_events_reach_all_clients(server: Server, control: Control) -> None:
         assert other.events("iucv-event") == []
 
 
+def test_guest_does_not_run_for_an_event_that_has_come(server: Server, control: Control) -> None:
+    """Nor is it missed because nobody has read it yet."""
+
+    def step(_: float) -> None:
+        raise AssertionError("the guest has run")
+
+    with server.connect() as other:
+        with Peer(control, "READER") as peer:
+            user = bytes([1, 0xC0] + 6 * [255]) + "MONDCSS ".encode("cp037")
+            peer.connect("*MONITOR", user, msglim=4, flags=Flag.RMDATA)
+        other.step = step
+        assert other.wait_event("monitor-connected", TIMEOUT).data["user"] == "READER"
+        with pytest.raises(AssertionError, match="^the guest has run$"):
+            other.wait_event("monitor-connected", TIMEOUT)
+
+
 def test_wait_event_takes_the_oldest_that_matches(control: Control) -> None:
     with Peer(control, "ALICE") as alice, Peer(control, "BOB"):
         for limit in (3, 4, 5):

@@ -340,18 +340,20 @@ class Control:
     def _step_to(self, ready: Callable[[], T | None], limit: Limit, late: Callable[[], str]) -> T:
         """Wait for a guest that runs only while it is waited for."""
         while True:
-            with self._changed:
-                value = ready()
-                self._check_open()
-            if value is not None:
-                return value
+            for asked in (False, True):
+                # What has come may not be read yet: events are sent before the answer to a later request.
+                if asked:
+                    self.execute("query-version")
+                with self._changed:
+                    value = ready()
+                    self._check_open()
+                if value is not None:
+                    return value
             left = limit.left()
             if left == 0:
                 raise Timeout(late())
             assert self.step is not None
             self.step(left)
-            # Events are sent before the answer to a later request.
-            self.execute("query-version")
 
     def events(self, name: str) -> list[Event]:
         """Take all events of that name that have come so far."""
