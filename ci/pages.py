@@ -2,7 +2,8 @@
 """Check the pages in Markdown: the READMEs of folders, the lengths of lines, and links.
 
 ``pages.py`` prints a line for each folder without a README, each README that is too long, each
-line that is too long (tables aside), and each link to a file or heading that does not exist.
+line that is too long (tables aside), each link to a file or heading that does not exist, and each
+picture that no page shows.
 ``pages.py --wrap FILE…`` wraps paragraphs that have such a line.  Exit code: 0 if all is well,
 1 for findings.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +39,9 @@ _ALONE = re.compile(r"\s*(#|<|>|$)")
 _WORD = re.compile(r"(?:(`+).*?\1|[^\s`])+")
 _BEGINS_OTHERWISE = re.compile(r"(?:[*+-]|\d+[.)]|=+|-+)$|[#>|]|```")
 _SENTENCE_END = re.compile(r"[.?!][)\"`*_]*$")
-_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
+_PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)", re.DOTALL)
+PICTURES = (".png", ".svg")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.MULTILINE)
 _ELSEWHERE = re.compile(r"[a-z]+:")
@@ -162,12 +165,27 @@ def links(root: Path, page: str, text: str) -> Iterator[str]:
                 yield f"{page}:{line}: a link to #{anchor}, which {target or page} has no heading for"
 
 
+def unseen(root: Path, files: Sequence[str], pages: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each picture that no page shows."""
+    shown = {
+        ((root / page).parent / match[1]).resolve()
+        for page, text in pages.items()
+        for match in _PICTURE.finditer(text)
+    }
+    for name in (name for name in files if name.endswith(PICTURES)):
+        if (root / name).resolve() not in shown:
+            yield f"{name}: a picture that no page shows"
+
+
 def findings(root: Path) -> Iterator[str]:
     """Everything that is wrong with the pages of a tree."""
     files = tracked(root)
     yield from readmes(root, files)
-    for page in (name for name in files if name.endswith(".md")):
-        text = (root / page).read_text(encoding="utf-8")
+    pages = {
+        name: (root / name).read_text(encoding="utf-8") for name in files if name.endswith(".md")
+    }
+    yield from unseen(root, files, pages)
+    for page, text in pages.items():
         if page not in LONG_LINES:
             yield from long_lines(page, text)
         yield from links(root, page, text)

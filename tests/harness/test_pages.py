@@ -16,7 +16,8 @@ from zvmlab.base.tree import TREE
 LONG = "word " * 30
 GOOD = {
     "README.md": "# Top\n\nA [page](docs/page.md#a-heading-with-code), [here](#top).\n",
-    "docs/page.md": f"# Page\n\n## A heading, with `code`!\n\n| {LONG} |\n\n`[no](link.md)`\n",
+    "docs/page.md": f"# Page\n\n## A heading, with `code`!\n\n| {LONG} |\n\n`[no](link.md)`\n\n![](seen.svg)\n",
+    "docs/seen.svg": "",
     "sim/README.md": "# sim\n",
     "sim/cp/README.md": "x\n" * 30,
     "sim/cp/cp.c": "",
@@ -65,6 +66,14 @@ def test_good_tree_has_no_findings(tmp_path: Path) -> None:
             "docs/a.md:1: a link to gone.md, which does not exist",
         ),
         ({"docs/a.md": "\n[a](page.md#b)\n"}, "docs/a.md:2: a link to #b, which page.md has no"),
+        (
+            {"docs/a.md": "![a](gone.png)\n"},
+            "docs/a.md:1: a link to gone.png, which does not exist",
+        ),
+        (
+            {"docs/b.png": "", "docs/a.md": "[b](b.png)\n"},
+            "docs/b.png: a picture that no page shows",
+        ),
     ],
 )
 def test_wrong_page_is_named(tmp_path: Path, files: dict[str, str | None], said: str) -> None:
