@@ -85,4 +85,5 @@ def test_what_programs_read_in_the_answers(
     frames = re.search(r"Configured=(\d+)", vmcp("query frames").text)
     total = re.search(r"MemTotal:\s+(\d+) kB", guest.agent.read_file("/proc/meminfo").decode())
     assert frames and total and int(frames[1]) * 4 > int(total[1])
+    assert vmcp("query rdr userid *").text == "NO RDR FILES\n"
     assert vmcp("detach 260c").text == "HCPDTV040E Device 260C does not exist\n"

@@ -633,6 +633,7 @@ static const char *const spool_commands[] = {
 	"CHANGE RDR 1 NOHOLD", "CHANGE RDR ALL CLASS B NAME X Y", "TRANSFER RDR 1 TO PEER1",
 	"TRANSFER PUN ALL TO * RDR", "TAG DEV D some text", "LINK PEER1 191 191 RR",
 	"VMDUMP", "VMDUMP 0-FFF 3000.10 TO * FORMAT X *a note", "DETACH C", "DETACH D 10 E",
+	"QUERY RDR USERID *", "QUERY PUN U PEER1 ALL",
 };
 
 /* A command, or two, with a byte that may be another. */

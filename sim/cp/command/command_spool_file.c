@@ -377,22 +377,37 @@ static int query_option(struct cpcmd_args *args, struct selection *s, struct lis
 	return 0;
 }
 
+/* [USERID] user, of whose files the query is; the rest stays for the options. */
+static int query_owner(struct cpcmd_args *args, struct selection *s)
+{
+	struct cpcmd_args owner = *args;
+	uint64_t id;
+	int rc;
+
+	snprintf(s->owner, sizeof(s->owner), "%s", args->userid);
+	if (!cpcmd_next(&owner))
+		return 0;
+	/* IBM has no other abbreviation of it, and a user may have the name of an option there. */
+	if (cpcmd_is(owner.word, KEYWORD_USERID) || cpcmd_is(owner.word, KEYWORD_U)) {
+		rc = cpcmd_next_user(&owner, "CSQ", s->owner);
+		if (rc != 0)
+			return rc;
+	} else if (strcmp(owner.word, "*") != 0 &&
+		   (cpcmd_number(owner.word, 10, 0, SPOOL_MAX_ID, &id) ||
+		    !guests_in_directory(args->cp, owner.word))) {
+		return 0; /* a number or an option */
+	}
+	rc = take_owner(&owner, "CSQ", s);
+	*args = owner;
+	return rc;
+}
+
 static int query_files(struct cpcmd_args *args, enum spool_queue queue)
 {
 	struct selection s = { .queue = queue };
 	struct listing listing = { .names = false };
-	struct cpcmd_args owner = *args;
-	uint64_t id;
-	int rc = 0;
+	int rc = query_owner(args, &s);
 
-	snprintf(s.owner, sizeof(s.owner), "%s", args->userid);
-	/* What is no number and no option is a user. */
-	if (cpcmd_next(&owner) && (strcmp(owner.word, "*") == 0 ||
-				   (!cpcmd_number(owner.word, 10, 0, SPOOL_MAX_ID, &id) &&
-				    guests_in_directory(args->cp, owner.word)))) {
-		rc = take_owner(&owner, "CSQ", &s);
-		*args = owner;
-	}
 	while (rc == 0 && cpcmd_next(args))
 		rc = query_option(args, &s, &listing);
 	if (rc != 0)

@@ -220,6 +220,23 @@ TEST(who_holds_a_file_and_what_is_kept)
 	ck_assert(!spool_info("LINUX001", SPOOL_RDR, 2).user_hold);
 }
 
+/* As Feilong asks: IBM has USERID, and U as its only abbreviation; class G knows only *. */
+TEST(files_of_a_user_that_is_named)
+{
+	spool_send_two();
+	ck_guest("QUERY RDR USERID *", 0, SHORT_HEAD("ORIGINID") LINE_A LINE_B);
+	ck_guest("query rdr u * 2", 0, SHORT_HEAD("ORIGINID") LINE_B);
+	ck_guest("QUERY RDR USERID LINUX001 1", 0, SHORT_HEAD("ORIGINID") LINE_A);
+	ck_guest("QUERY PRINTER USERID *", 0, "NO PRT FILES\n");
+	ck_guest("QUERY RDR USERI *", 3, INVALID("CSQ", "USERI"));
+	ck_guest("QUERY RDR USERID", 20, "HCPCSQ020E Userid missing or invalid\n");
+	ck_guest("QUERY RDR USERID NOBODY", 53, "HCPCSQ053E NOBODY not in CP directory\n");
+	ck_guest("QUERY RDR USERID OPERATOR", 3, INVALID("CSQ", "OPERATOR"));
+	ck_assert_str_eq(run_as(CPCMD_OPERATOR, "QUERY RDR USERID LINUX001", 0),
+			 SHORT_HEAD("ORIGINID") LINE_A LINE_B);
+	ck_assert_str_eq(run_as(CPCMD_OPERATOR, "QUERY RDR USERID *", 0), "NO RDR FILES\n");
+}
+
 TEST(a_file_that_is_read_is_listed_and_left_alone)
 {
 	spool_send_two();
