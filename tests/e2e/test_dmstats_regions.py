@@ -360,7 +360,7 @@ def test_aux_data_are_set_of_a_region_that_is_there_enoent_einval(lab: Lab) -> N
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog new\n"
 
 
-@pytest.mark.requirement("D24")
+@pytest.mark.requirement("D39")
 def test_regions_of_segments(lab: Lab) -> None:
     """Like dmstats' of the same device; all of them, or none."""
     lab.create("parts", "0 64 linear /dev/ram0 0\n64 8 error \n72 128 linear /dev/ram0 128")
@@ -389,7 +389,7 @@ def groups(lab: Lab) -> list[str]:
     return lab.dmsetup(*words).check().stdout.decode().split()
 
 
-@pytest.mark.requirement("D24")
+@pytest.mark.requirement("D24", "D38")
 def test_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
     """They live in auxiliary data, which dmmon would replace, and name their members by number."""
     for start in range(0, 320, 64):
@@ -422,7 +422,7 @@ def test_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list") == ""
 
 
-@pytest.mark.requirement("D24")
+@pytest.mark.requirement("D38")
 def test_groups_of_dmstats_have_names_and_totals(lab: Lab) -> None:
     """A read of two members is in both; what is outside of the group is not in its totals."""
     for start in range(0, 256, 64):

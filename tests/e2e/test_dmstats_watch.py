@@ -81,7 +81,7 @@ def test_intervals_add_up_to_what_was_done(lab: Lab) -> None:
             assert row["write_latency_ns"] == pytest.approx(row["write_time_ns"] / row["writes"])
 
 
-@pytest.mark.requirement("D24")
+@pytest.mark.requirement("D38")
 def test_watch_shows_totals_of_groups(lab: Lab) -> None:
     """Of members by ticks and exact ones; what is outside of the group is not in it."""
     regions = [

@@ -100,6 +100,7 @@ def _write(guest: Guest, times: int) -> None:
         guest.agent.run([*argv, "conv=fsync"]).check()
 
 
+@pytest.mark.requirement("T30")
 def test_tasks_that_exit(guest: Guest, exporting: Callable[..., Relay]) -> None:
     """Thirty commands are thirty exits; other tasks exit, too, but under their own names."""
     relay = exporting("taskmon", 9812, "--textfile", "/tmp/taskmon.prom")
@@ -121,6 +122,7 @@ def test_tasks_that_exit(guest: Guest, exporting: Callable[..., Relay]) -> None:
     assert "\ntaskmon_messages_lost_total 0\n" in written
 
 
+@pytest.mark.requirement("T30")
 def test_threads_count_for_their_program(
     guest: Guest, exporting: Callable[..., Relay], program: Callable[[str], Path]
 ) -> None:
@@ -134,6 +136,7 @@ def test_threads_count_for_their_program(
     assert not [key for key in found if "conn-" in key or "(other)" in key]
 
 
+@pytest.mark.requirement("T31")
 def test_groups_of_living_tasks(guest: Guest, exporting: Callable[..., Relay]) -> None:
     """A task counts while it lives, and goes on to count when it has exited, in the same group."""
     guest.agent.run([BUSYBOX, "cp", BUSYBOX, "/tmp/sleep"]).check()
@@ -156,6 +159,7 @@ def test_groups_of_living_tasks(guest: Guest, exporting: Callable[..., Relay]) -
     assert not [key for key in after if "(other)" in key or "command=" in key]
 
 
+@pytest.mark.requirement("T31")
 def test_a_rule_that_fits_nothing(guest: Guest) -> None:
     """It is told, and the exporter goes on."""
     words = ["--group", "none=name:nothing", "--group", "all=user:0"]

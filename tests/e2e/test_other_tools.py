@@ -176,6 +176,7 @@ def _check_removed(beside: Beside) -> None:
     assert beside.dmsetup(*regions, "moved").status != 0
 
 
+@pytest.mark.requirement("D40", "T32")
 def test_all_count_the_same(beside: Beside) -> None:
     beside.text("/sbin/dmsetup", "stats", "create", "lin")
     beside.text("/bin/dmmon", "create", "lin")
@@ -249,6 +250,7 @@ def test_all_count_the_same(beside: Beside) -> None:
     _check_removed(beside)
 
 
+@pytest.mark.requirement("D39")
 def test_regions_of_a_file(beside: Beside) -> None:
     """dmmon and dmstats find the same places of a file in pieces, and count the same there."""
     agent, node = beside.agent, beside.node("lin")
