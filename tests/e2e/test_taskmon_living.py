@@ -403,6 +403,16 @@ def test_top_shows_processes_that_exited(taskmon: Taskmon, worker: Worker) -> No
     assert all(row["cpu_percent"] is not None and row["tasks"] == 1 for row in gone)
 
 
+@pytest.mark.requirement("T29")
+def test_top_of_a_process_that_is_not_there(taskmon: Taskmon, worker: Worker) -> None:
+    """It is told, and those that are there are shown, each once."""
+    pids = [word for pid in (worker.pid, 4194303, worker.pid) for word in ("--pid", str(pid))]
+    done = taskmon("top", "--batch", "-n", "1", "-d", "50ms", *pids, *JSON).check()
+    assert [row["pid"] for row in rows(done.stdout) if row["state"] != "X"] == [worker.pid]
+    assert done.stderr.decode().count("--pid 4194303: there is no such process now") == 1
+    assert f"--pid {worker.pid}" not in done.stderr.decode()
+
+
 @pytest.mark.requirement("T26", "T28", "T29")
 def test_wrong_command_lines(taskmon: Taskmon) -> None:
     for words, sentence in (

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* taskmon top: the busiest tasks, refreshed periodically. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "living.h"
@@ -35,6 +38,9 @@ static void add_pid(void *target, char *word, struct argp_state *state)
 
 	if (!number_parse(word, 1, UINT32_MAX, &pid))
 		argp_error(state, "invalid --pid: '%s' (the number of a process)", word);
+	for (unsigned int i = 0; i < filter->pid_count; i++)
+		if (filter->pids[i] == pid)
+			return;
 	if (filter->pid_count == FILTER_PIDS_MAX)
 		argp_error(state, "too many processes (at most %u)", FILTER_PIDS_MAX);
 	filter->pids[filter->pid_count++] = (uint32_t)pid;
@@ -95,6 +101,18 @@ static void add_columns(struct top *top, const struct selection *selection)
 		top->more[top->more_count++] = selection->shown[i];
 }
 
+/* A number may be used later, so that top goes on. */
+static void warn_missing(const struct filter *filter)
+{
+	char path[32];
+
+	for (unsigned int i = 0; i < filter->pid_count; i++) {
+		snprintf(path, sizeof(path), "/proc/%" PRIu32, filter->pids[i]);
+		if (access(path, F_OK) != 0)
+			complain("--pid %" PRIu32 ": there is no such process now", filter->pids[i]);
+	}
+}
+
 int cmd_top(int argc, char **argv)
 {
 	static const struct command_line line = {
@@ -128,6 +146,7 @@ int cmd_top(int argc, char **argv)
 		return code;
 	}
 	warn_delayacct();
+	warn_missing(&top->wanted.filter);
 	living_probe(&looking.living);
 	if (top_exits_open(&looking.exits))
 		source.exits = take_exits;

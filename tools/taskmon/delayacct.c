@@ -66,13 +66,13 @@ const char *delayacct_sentence(enum delayacct_state state)
 	static const char *const sentences[] = {
 		[DELAYACCT_UNKNOWN] = "it is unknown whether delays are accounted: "
 			SETTING " is missing (before Linux 5.14: always, if it was built in)",
-		[DELAYACCT_OFF] = "delays are not accounted: all waits but those for a CPU stay 0; "
-			"'sysctl kernel.task_delayacct=1' turns it on for tasks that begin "
+		[DELAYACCT_OFF] = "delays are not accounted: all waits but those for a CPU are "
+			"unknown; 'sysctl kernel.task_delayacct=1' turns it on for tasks that begin "
 			"afterwards, the boot parameter 'delayacct' for all",
 		[DELAYACCT_SINCE_BOOT] = "delays are accounted since boot, for every task",
 		[DELAYACCT_SWITCHED] = "delays are accounted, but not since boot "
 			"(kernel.task_delayacct was set later): of tasks that began before, "
-			"all waits but those for a CPU stay 0",
+			"all waits but those for a CPU are unknown",
 	};
 
 	return state < DELAYACCT_STATES ? sentences[state] : sentences[DELAYACCT_UNKNOWN];

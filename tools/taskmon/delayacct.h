@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether the kernel accounts delays.  If it does not, the waits for block I/O, swapping,
- * reclaim, thrashing, compaction, copies and interrupts stay 0; those for a CPU are counted anyway.
+ * reclaim, thrashing, compaction, copies and interrupts are 0 in its messages, which are shown as
+ * unknown; those for a CPU are counted anyway.
  */
 #ifndef TASKMON_DELAYACCT_H
 #define TASKMON_DELAYACCT_H

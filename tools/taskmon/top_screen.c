@@ -66,9 +66,10 @@ static void put_value(struct text *text, enum top_column column, struct cell cel
 
 /* Title. */
 
-static const char *const counted[] = {
-	[BY_TASK] = "tasks", [BY_PROCESS] = "processes", [BY_USER] = "users",
-	[BY_CGROUP] = "cgroups", [BY_COMMAND] = "commands",
+static const char *const counted[][2] = {	/* one, any other number */
+	[BY_TASK] = { "task", "tasks" }, [BY_PROCESS] = { "process", "processes" },
+	[BY_USER] = { "user", "users" }, [BY_CGROUP] = { "cgroup", "cgroups" },
+	[BY_COMMAND] = { "command", "commands" },
 };
 
 static void put_filters(const struct top *top, struct text *line)
@@ -114,7 +115,7 @@ void top_title(const struct top *top, const char *now, struct text *line)
 	put(line, "; ");
 	text_append_number(line, top->shown.count);
 	put(line, " ");
-	put(line, counted[top->wanted.by]);
+	put(line, counted[top->wanted.by][top->shown.count != 1]);
 	put_filters(top, line);
 	put(line, ", by ");
 	put(line, top_columns[top->sort].name);
@@ -148,7 +149,7 @@ void top_totals(const struct top *top, struct text *line)
 		snprintf(cpu, sizeof(cpu), "%.1f",
 			 PER_CENT * (double)top->cpu.value / (double)top->length_ns);
 	text_append_number(line, top->tasks);
-	put(line, " tasks in all: CPU ");
+	put(line, top->tasks == 1 ? " task in all: CPU " : " tasks in all: CPU ");
 	put(line, cpu);
 	put(line, " %, read ");
 	put_value(line, TOP_READ_RATE, total_rate(top, &top->read));

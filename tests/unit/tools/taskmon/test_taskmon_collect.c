@@ -227,6 +227,7 @@ TEST(delay_accounting)
 	ck_assert_int_eq(delayacct_of("1\n", "quiet nodelayacct delayacct2"), DELAYACCT_SWITCHED);
 	ck_assert_int_eq(delayacct_of("1\n", ""), DELAYACCT_SWITCHED);
 	ck_assert_ptr_nonnull(strstr(delayacct_sentence(DELAYACCT_OFF), "task_delayacct=1"));
+	ck_assert_ptr_nonnull(strstr(delayacct_sentence(DELAYACCT_OFF), "are unknown"));
 	/* Each state has its sentence, and what is none is not known. */
 	for (unsigned int state = DELAYACCT_UNKNOWN; state < DELAYACCT_STATES; state++) {
 		static const char *const words[] = {

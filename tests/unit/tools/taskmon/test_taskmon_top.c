@@ -357,8 +357,8 @@ TEST(first_look_has_no_rates)
 	ck_assert_uint_eq(cells[TOP_CPU_TIME].number, SECOND);
 	draw(24, 100);
 	ck_assert_str_eq(seen.line[0],
-			 "taskmon top, 12:00:00, interval -; 1 processes, by cpu_percent");
-	ck_assert_str_eq(seen.line[1], "1 tasks in all: CPU - %, read -, write -");
+			 "taskmon top, 12:00:00, interval -; 1 process, by cpu_percent");
+	ck_assert_str_eq(seen.line[1], "1 task in all: CPU - %, read -, write -");
 }
 
 TEST(title_says_what_is_shown)
@@ -368,7 +368,7 @@ TEST(title_says_what_is_shown)
 		const char *what;
 	} sums[] = {
 		{ BY_TASK, "4 tasks" }, { BY_PROCESS, "4 processes" }, { BY_USER, "2 users" },
-		{ BY_CGROUP, "1 cgroups" }, { BY_COMMAND, "4 commands" },
+		{ BY_CGROUP, "1 cgroup" }, { BY_COMMAND, "4 commands" },
 	};
 	char expected[128];
 
