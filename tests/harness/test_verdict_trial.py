@@ -4,8 +4,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import shutil
+import signal
+import sys
+import time
 from collections.abc import Callable, Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +28,8 @@ from zvmlab.verdict.sides import BaseFails, PatchedFails, Side, Sides, Target
 
 Play = Callable[..., list[str]]
 TESTS = "tests/e2e/test_a.py"
+SECONDS = 60.0
+"""A limit for what another process does, not for what is tested."""
 
 
 @pytest.fixture
@@ -262,3 +270,96 @@ def test_next_trial_removes_what_a_killed_one_has_left(tree: Path, play: Play) -
     play(lambda side, test, turn: True)
     assert main(command(tree)) == 0
     assert nothing_left() and (tree / DRIVER).read_text() == SOURCE
+
+
+PHASES = ("read_series", "apply", "build_sides", "base", "patched", "new_warnings")
+
+
+@pytest.fixture(params=PHASES)
+def at_phase(
+    request: pytest.FixtureRequest, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[], None]], None]:
+    """Lets something happen in the midst of a phase of the next trial."""
+
+    def start(happens: Callable[[], None]) -> None:
+        def side(name: str, _test: str, _turn: int) -> bool:
+            if name == request.param:
+                happens()
+            return True
+
+        play(side)
+        if request.param in ("base", "patched"):
+            return
+        phase = getattr(trial, request.param)
+
+        def disturbed(*words: Any) -> Any:
+            found = phase(*words)
+            happens()
+            return found
+
+        monkeypatch.setattr(trial, request.param, disturbed)
+
+    return start
+
+
+def test_interrupted_trial_leaves_results_at_most(
+    tree: Path,
+    at_phase: Callable[[Callable[[], None]], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    at_phase(interrupt)
+    assert main(command(tree)) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "zvmlab: interrupted"
+    left = {path.name for work in cache_root().glob("try-*") for path in work.iterdir()}
+    assert left <= {".zvmlab", "results"} and (tree / DRIVER).read_text() == SOURCE
+
+
+def start_another(argv: list[str]) -> BaseProcess:
+    """A command in a process of its own, with what is played here."""
+    process = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(main(argv)))
+    process.start()
+    return process
+
+
+def test_killed_trial_is_cleared_by_the_next(
+    tree: Path, at_phase: Callable[[Callable[[], None]], None]
+) -> None:
+    test = os.getpid()
+
+    def kill() -> None:
+        if os.getpid() != test:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    at_phase(kill)
+    killed = start_another(command(tree))
+    killed.join(SECONDS)
+    assert killed.exitcode == -signal.SIGKILL and not nothing_left()
+    assert main(command(tree)) == 0
+    assert nothing_left() and (tree / DRIVER).read_text() == SOURCE
+
+
+def test_second_trial_of_a_tree_waits_for_the_first(
+    tree: Path, play: Play, capfd: pytest.CaptureFixture[str]
+) -> None:
+    begun, go_on = (multiprocessing.get_context("fork").Event() for _ in range(2))
+
+    def holds(_side: str, _test: str, _turn: int) -> bool:
+        begun.set()
+        return bool(go_on.wait(SECONDS))
+
+    play(holds)
+    trials = [start_another(command(tree))]
+    assert begun.wait(SECONDS), "the first trial does not test base"
+    trials.append(start_another(command(tree)))
+    said, end = "", time.monotonic() + SECONDS
+    while f"waiting until process {trials[0].pid} has built both sides of {tree}" not in said:
+        assert time.monotonic() < end, f"the second trial says nothing: {said}"
+        said += capfd.readouterr().err
+        time.sleep(0.01)
+    go_on.set()
+    for one in trials:
+        one.join(SECONDS)
+    assert [one.exitcode for one in trials] == [0, 0] and nothing_left()
