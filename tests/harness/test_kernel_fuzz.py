@@ -197,9 +197,10 @@ def test_files_that_are_no_cases_end_with_2(
 
 
 def test_words_of_the_command_are_checked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each with one sentence."""
+    monkeypatch.chdir(tmp_path)
     case = tmp_path / "case.json"
     save(Case("no_such_target", (SOCKET,)), case)
     wrong: list[tuple[list[str], str]] = [
@@ -211,6 +212,7 @@ def test_words_of_the_command_are_checked(
         (["af_iucv", "--jobs", "0", "--seed", "1"], "invalid number of jobs: 0"),
         (["af_iucv", "--shard", "1/2"], "--shard needs --seed"),
         (["af_iucv", "-n", "0"], "-n takes 1 to"),
+        (["af_iucv", "--corpus", "/proc"], "/proc cannot be written to"),
     ]
     for words, said in wrong:
         assert main(["fuzz", *words]) == 2, words

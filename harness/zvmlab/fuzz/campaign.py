@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -90,8 +91,10 @@ class Plan:
         try:
             for folder in (self.folder, self.corpus):
                 folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=folder):
+                    pass
         except OSError as error:
-            raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+            raise UsageError(f"{folder} cannot be written to: {error.strerror}") from error
         for job in range(1, self.jobs + 1):
             claim(self.folder / GUESTS / str(job), lambda path: path.name.isdigit())
 
