@@ -126,7 +126,7 @@ def test_example_of_the_document_works(lab: Lab) -> None:
     assert message("@stats_list") == ""
 
 
-@pytest.mark.requirement("D26")
+@pytest.mark.requirement("D26", "D40")
 def test_dmstats_and_dmmon_agree(lab: Lab) -> None:
     """Debian's dmstats reports the same counters of a region that dmmon made, and back."""
     lab.dmmon("create", "--areas", "4", "--program", "dmstats", "lin").check()

@@ -176,7 +176,7 @@ def _check_removed(beside: Beside) -> None:
     assert beside.dmsetup(*regions, "moved").status != 0
 
 
-@pytest.mark.requirement("D40", "T32")
+@pytest.mark.requirement("D40")
 def test_all_count_the_same(beside: Beside) -> None:
     beside.text("/sbin/dmsetup", "stats", "create", "lin")
     beside.text("/bin/dmmon", "create", "lin")
