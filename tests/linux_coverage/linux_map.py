@@ -48,6 +48,7 @@ def series_part(called: Called, kernel: str, date: str) -> dict[str, Any]:
             for name in sorted(functions)
         }
         for source, functions in sorted(plain.items())
+        if functions
     }
     return {"kernel": kernel, "date": date, "tests": by_file, "files": files}
 
@@ -61,16 +62,18 @@ def of_series(file: Path, series: str) -> Called:
 def with_others(called: Called, known: Called, asked: Collection[str]) -> Called:
     """What a run of some tests has found, and what an earlier map has of all others.
 
-    *asked*: the tests that ran.  A function that the kernel no longer has is left out.
+    *asked*: the tests that ran.  A function that the kernel no longer has is left out.  A source without
+    functions is one that none of the tests had loaded.
     """
     again = {_plain(test) for test in asked} - {BOOT}
-    return {
-        source: {
-            name: set(tests) | (set(known.get(source, {}).get(name, ())) - again)
-            for name, tests in functions.items()
+    found: dict[str, dict[str, set[str]]] = {}
+    for source, functions in called.items():
+        before = known.get(source, {})
+        found[source] = {
+            name: set(functions.get(name, ())) | (set(before.get(name, ())) - again)
+            for name in functions or before
         }
-        for source, functions in called.items()
-    }
+    return found
 
 
 def _parts(test: str) -> tuple[str, str]:

@@ -142,11 +142,15 @@ def test_run_of_some_tests_leaves_all_others_in_the_map(count: Count, tmp_path: 
     file = tmp_path / "map.json"
     tests = {"(boot)", "a.py::test_again", "a.py::test_other", "a.py::test_lost"}
     known = {PATH: {"odd": tests, "never": tests, "gone": tests}, "gone.c": {"f": tests}}
+    known["idle.c"] = {"f": tests}
     update(file, "6.1", series_part(known, "6.1.8", "2026-01-01"))
     update(file, "7.2", series_part(known, "7.2.1", "2026-01-01"))
     count("a.py::test_again[sid-upstream]")
     count("a.py::test_new")
     count("a.py::test_lost", lost="the guest crashed")
+    (kernel,) = kernels_in(tmp_path / "cov")
+    (notes,) = kernel.notes.rglob(f"{Path(PATH).stem}.gcno")
+    shutil.copy(notes, kernel.notes / "idle.gcno")  # a module that no guest had loaded
     words = ["--counts", str(tmp_path / "cov"), "--output", str(tmp_path / "page.md")]
     words += ["--map", str(file)]
     assert linux_coverage.main([*words, "--keep"]) == 0
@@ -158,7 +162,10 @@ def test_run_of_some_tests_leaves_all_others_in_the_map(count: Count, tmp_path: 
         "never": others,
         "main": now,
     }
-    assert list(found) == [PATH] and json.loads(file.read_text())["6.1"]["kernel"] == "6.1.9"
+    assert set(found["idle.c"]["f"]) == tests - {"a.py::test_again"}
+    assert (
+        set(found) == {PATH, "idle.c"} and json.loads(file.read_text())["6.1"]["kernel"] == "6.1.9"
+    )
     assert set(read_map("7.2", file)["gone.c"]["f"]) == tests
     assert linux_coverage.main(words) == 0
     assert set(read_map("6.1", file)[PATH]["odd"]) == now

@@ -146,13 +146,17 @@ def of_source(document: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
 
 
 def called(kernels: Sequence[KernelCounts], scratch: Path) -> dict[str, dict[str, set[str]]]:
-    """By source and function: the names of the tests that call it."""
+    """By source and function: the names of the tests that call it.
+
+    A source that no guest had loaded is there, and has no functions.
+    """
     need_gcov()
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for kernel in kernels:
         for notes in sorted(kernel.notes.rglob(f"*{NOTES}")):
             path = notes.relative_to(kernel.notes)
             source = str(path.with_suffix(".c"))
+            functions = found[source]
             alike = _alike(kernel, path.with_suffix(COUNTS))
             folder = scratch / str(path).replace("/", "-")
             folder.mkdir(parents=True)
@@ -164,7 +168,7 @@ def called(kernels: Sequence[KernelCounts], scratch: Path) -> dict[str, dict[str
             for tests, document in zip(alike.values(), documents(folder, names), strict=True):
                 for part in of_source(document, source):
                     for function in part["functions"]:
-                        callers = found[source][function["demangled_name"]]
+                        callers = functions[function["demangled_name"]]
                         callers |= tests if function["execution_count"] else set()
             shutil.rmtree(folder)
     return found
