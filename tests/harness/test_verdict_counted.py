@@ -16,8 +16,8 @@ from zvmlab.agent.counting import CountingWorker
 from zvmlab.agent.wire import Reader, Request, Writer
 from zvmlab.agent.worker import Worker
 from zvmlab.builder.modulebuild import Build
-from zvmlab.verdict import counted
-from zvmlab.verdict.counted import changed, compare, steady
+from zvmlab.verdict import counted, runs
+from zvmlab.verdict.counted import changed, compare, enough, steady
 from zvmlab.verdict.sides import Side, Sides
 
 
@@ -29,6 +29,15 @@ def test_fewest_instructions_of_rounds_that_are_alike() -> None:
     ]
     assert steady(rounds) == {"open": 1000, "read": 880}, "no two calls of close are alike"
     assert steady([*rounds, [("open", 1000)]]) == {} and steady([[], []]) == {}
+
+
+def test_further_rounds_are_for_what_differs() -> None:
+    cold, warm, late = [("read", 900)], [("read", 500)], [("read", 700)]
+    assert not enough([]) and not enough([warm, warm]), "the first round finds nothing ready"
+    assert enough([cold, warm, warm]) and enough([[], [], []])
+    assert not enough([cold, warm, late]) and not enough([cold, warm, late, []])
+    assert not enough([[], warm, warm])
+    assert enough([cold, warm, late, warm]) and enough([cold, warm, late, [], []])
 
 
 def test_differences_of_more_than_two_per_cent() -> None:
@@ -80,6 +89,23 @@ def test_both_sides_are_counted_once(sides: Sides, play: Play, tmp_path: Path) -
         assert compare(sides, ["a", "b"], tmp_path, left) == ["a: read: 100 to 200 (+100.0%)"]
         assert left == ["instructions of b on base: it crashed"]
     assert ran == ["", str(tmp_path / "a.ko")]
+
+
+def test_base_is_counted_once_for_all_series(
+    sides: Sides, play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(runs, "state_of", lambda _paths: "this clone")
+
+    def said(base: dict[str, Any], folder: str, known: bool = True) -> tuple[list[str], int]:
+        ran = play({"base": {"a": base}, "patched": {"a": {"counts": {"read": 100}}}})
+        return compare(sides, ["a"], tmp_path / folder, [], known), len(ran)
+
+    assert said({"error": "it crashed"}, "1") == ([], 2), "and is no result to keep"
+    assert said({"counts": {"read": 200}}, "2") == (["a: read: 200 to 100 (-50.0%)"], 2)
+    other = {"counts": {"read": 400}}
+    assert said(other, "3") == (["a: read: 200 to 100 (-50.0%)"], 1)
+    assert said(other, "4", known=False) == (["a: read: 400 to 100 (-75.0%)"], 2)
 
 
 def test_scenarios_without_calls(sides: Sides, play: Play, tmp_path: Path) -> None:

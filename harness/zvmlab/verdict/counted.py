@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.agent.counting import CountingWorker
+from zvmlab.base.decided import keep, recall
 from zvmlab.base.errors import EXIT_PASS, UsageError, ZvmlabError, exit_code
 from zvmlab.base.json_file import parse
 from zvmlab.base.plain import harmless, shortened
@@ -28,15 +29,17 @@ from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.pool import Pool, numbered
 from zvmlab.scenarios import find, possible
 from zvmlab.scenarios.context import Context, Scenario
-from zvmlab.verdict.runs import call
+from zvmlab.verdict.runs import call, decided_by
 from zvmlab.verdict.sides import BASE, PATCHED, Side, Sides
 
 MOST_SCENARIOS = 3
 """Of those that use a touched file, so many count."""
 CHANGED = 0.02
 """A difference of a larger share is told."""
-ROUNDS = 5
+FIRST_ROUNDS, ROUNDS = 3, 5
+"""The first round finds nothing ready, so that two more are needed; further ones only if they differ."""
 _SEED = "seed"
+_BASE = "try-counts"
 # A tick of the guest's clock may come in any round; two rounds without one are as good as equal.
 _STEADY = 0.005
 _MOST_BYTES = 16 << 20
@@ -63,6 +66,13 @@ def steady(rounds: Sequence[Round]) -> dict[str, int]:
     return {what: number for what, number in found.items() if what not in unsteady}
 
 
+def enough(rounds: Sequence[Round]) -> bool:
+    """Do these rounds tell of every operation what it takes, or are there as many as there may be?"""
+    if not FIRST_ROUNDS <= len(rounds) < ROUNDS:
+        return len(rounds) >= ROUNDS
+    return steady(rounds).keys() == {what for one in rounds for what, _ in one}
+
+
 def changed(scenario: str, base: Counts, patched: Counts) -> list[str]:
     """A sentence for each operation that takes another number of instructions."""
     return [
@@ -73,9 +83,18 @@ def changed(scenario: str, base: Counts, patched: Counts) -> list[str]:
     ]
 
 
-def compare(sides: Sides, names: Sequence[str], folder: Path, not_tried: list[str]) -> list[str]:
-    """Count both sides; the operations that changed.  What was not counted goes to *not_tried*."""
-    base = _side(sides.base, names, folder / BASE)
+def compare(
+    sides: Sides,
+    names: Sequence[str],
+    folder: Path,
+    not_tried: list[str],
+    known: bool = False,
+) -> list[str]:
+    """Count both sides; the operations that changed.  What was not counted goes to *not_tried*.
+
+    With *known*, what base takes is kept in the cache, as long as nothing that has a part in it changes.
+    """
+    base = (_known_side if known else _side)(sides.base, names, folder / BASE)
     patched = _side(sides.patched, names, folder / PATCHED)
     found = []
     for name in names:
@@ -86,6 +105,17 @@ def compare(sides: Sides, names: Sequence[str], folder: Path, not_tried: list[st
             found += changed(name, base[name]["counts"], patched[name]["counts"])
     if names and not any(base[name].get("counts") for name in names) and not not_tried:
         not_tried.append(f"instructions of {', '.join(names)}: no system call of theirs is counted")
+    return found
+
+
+def _known_side(side: Side, names: Sequence[str], folder: Path) -> dict[str, Any]:
+    key, state = decided_by(side, names)
+    answer = recall(_BASE, key, state)
+    if isinstance(answer, dict) and answer.keys() >= set(names):
+        return answer
+    found = _side(side, names, folder)
+    if not any("error" in one for one in found.values()):
+        keep(_BASE, key, state, found)
     return found
 
 
@@ -128,7 +158,7 @@ def _rounds(pool: Pool, scenario: Scenario, kernel: str) -> list[Round]:
     guest = pool.get(scenario.config(GuestConfig(kernel=kernel, deterministic=True)))
     rounds: list[Round] = []
     try:
-        for _ in range(ROUNDS):
+        while not enough(rounds):
             noted: list[tuple[str, int]] = []
             with Context(guest, guest.logs, _SEED) as context:
                 context.worker = CountingWorker(

@@ -122,8 +122,7 @@ class Runner:
         """The results of a side that other series have, too."""
         if not self._known:
             return self.run(side, tests, label)
-        key = digest(side.identity, side.kernel, *tests, *_settings())
-        before = state_of(TREE / name for name in _DECIDING)
+        key, before = decided_by(side, tests)
         answer = recall(_BASE, key, before)
         with contextlib.suppress(AttributeError, TypeError):
             found = {str(name): Seen(**one) for name, one in answer.items()}
@@ -226,6 +225,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait(END_SECONDS)
         except (ProcessLookupError, subprocess.TimeoutExpired):
             continue
+
+
+def decided_by(side: Side, words: Sequence[str]) -> tuple[str, str | None]:
+    """What the results of these tests, or of other words, on a side follow from: a key, and this clone."""
+    key = digest(side.identity, side.kernel, *words, *_settings())
+    return key, state_of(TREE / name for name in _DECIDING)
 
 
 def _settings() -> list[str]:

@@ -345,7 +345,8 @@ class _Trial:
         one.doing = "counting instructions"
         names = scenarios_for(applied.changed, one.modules)
         said = [] if names else [_NO_SCENARIO]
-        one.instructions = counted.compare(sides, names[: counted.MOST_SCENARIOS], folder, said)
+        names = names[: counted.MOST_SCENARIOS]
+        one.instructions = counted.compare(sides, names, folder, said, not self._plan.fresh)
         verdict.not_tried += [line for line in said if line not in verdict.not_tried]
 
     def _sweep(
