@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 from applications import USERID, Application, Collection, declared
 from failing import Failing
+from vdisk_lab import DIRECTORY, MAIN, await_disk, set_attribute
+from vdisk_lab import MODULES as DISK_MODULES
 from waiting import fair, wait_until
 
 from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.config import HERCULES
 from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 SYSCTL = "/proc/sys/appldata"
 SECONDS = 60.0
+SWAP_SECONDS = 240.0
 NUMBERS = {"mem": 1, "os": 2, "net_sum": 3}
 SOURCE = Path(__file__).parent / "modules" / "netcounts"
 LEVELS = {"mem": "00", "os": "01", "net_sum": "00"}
@@ -186,6 +190,58 @@ def test_memory_is_what_proc_says(sysctls: Sysctls, collection: Collection) -> N
     allocated = ("pgalloc_dma", "pgalloc_normal")
     assert sum(before[one] for one in allocated) <= mem["pgalloc"]
     assert mem["pgalloc"] <= sum(after[one] for one in allocated)
+
+
+@pytest.mark.requirement("A3")
+@pytest.mark.not_debug("it has no dasd_fba", coverage=True)
+@pytest.mark.zvmlab(
+    cp={"directory": f"{DIRECTORY};IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION APPLMON"},
+    modules=("monwriter", "appldata_mem", *DISK_MODULES),
+    busybox=True,
+)
+def test_what_was_read_and_swapped_is_what_proc_says(
+    guest: Guest, zvmlab_backend: str, zvmlab_dir: Path
+) -> None:
+    """Of a disk for swapping, of which a program needs more than its group may keep in storage."""
+    if zvmlab_backend == HERCULES:
+        pytest.skip("the disks of Hercules are its own, and CP has no part in them")
+    for module in ("monreader", "appldata_mem", "dasd_fba_mod"):
+        guest.agent.modprobe(module).check()
+    _swap(guest, bytes(range(256)) * (1 << 13))
+    sysctls = Sysctls(guest)
+    with Collection(guest, zvmlab_dir / "sets") as collection:
+        before = proc(guest, "/proc/vmstat")
+        sysctls.set("mem", 1)
+        after, info = proc(guest, "/proc/vmstat"), proc(guest, "/proc/meminfo")
+        mem = sysctls.kernel(collection.sample(), "mem").words(MEM, "Q")
+    for name in ("pgpgin", "pgpgout", "pswpin", "pswpout"):
+        assert 0 < before[name] <= mem[name] <= after[name], name
+    assert mem["totalswap"] == info["SwapTotal"]
+    assert abs(mem["freeswap"] - info["SwapFree"]) < 1024 < info["SwapTotal"] - info["SwapFree"]
+
+
+def _swap(guest: Guest, data: bytes) -> None:
+    """Write files that a group of programs cannot keep in storage, and read them again."""
+    agent = guest.agent
+
+    def busybox(*words: str, stdin: bytes = b"") -> bytes:
+        return agent.run(["/bin/busybox", *words], stdin=stdin, timeout=SWAP_SECONDS).check().stdout
+
+    assert set_attribute(guest, MAIN, "online", "1") == 0
+    node = await_disk(guest, "dasda")
+    busybox("mkswap", node)
+    busybox("swapon", node)
+    busybox("mkdir", "-p", "/group", "/full")
+    agent.mount("none", "/group", "cgroup2").check()
+    agent.write_file("/group/cgroup.subtree_control", b"+memory")
+    busybox("mkdir", "/group/small")
+    agent.write_file("/group/small/memory.max", b"4194304")
+    agent.mount("none", "/full", "tmpfs").check()
+    small = "echo $$ > /group/small/cgroup.procs; exec cat"
+    for number in range(4):
+        busybox("sh", "-c", f"{small} > /full/{number}", stdin=data)
+    for number in range(4):
+        assert busybox("sh", "-c", f"{small} /full/{number}") == data
 
 
 def _loads_around(sysctls: Sysctls) -> list[list[str]]:
