@@ -29,7 +29,7 @@ from zvmlab.cp.peer import Peer
 from zvmlab.guest.guest import Guest
 
 from zvmlab.guest.hold import Hold
-from zvmlab.guest.symbols import functions_of
+from zvmlab.guest.symbols import Symbols, functions_of
 
 __all__ = ["here", "in_qemu", "peer", "there"]  # fixtures
 
@@ -170,6 +170,44 @@ def test_shutdown_while_the_partner_severs_reaches_nobody_else(
             severs = ACTS["severs"], "iucv_path_sever", stream.close
             assert stands_still(guest, there, *severs, "shutdown", client.fd, "return")
         assert rules[0].matched == 0
+
+
+@pytest.mark.requirement("I8", "I9")
+@pytest.mark.kernel_defect(
+    48,
+    "data that are sent while the partner severs go to path 0, which is another connection's",
+    seen=r"assert 1 == 0",
+)
+def test_send_while_the_partner_severs_reaches_nobody_else(
+    guest: Guest, here: Worker, there: Worker, peer: Peer
+) -> None:
+    """The path goes when send() has looked at the state: it fails, or is through before."""
+    assert 0 in path_ids(guest)
+    with to_peer(here, peer) as (client, stream), ExitStack() as stack:
+
+        def hold(function: str, cpu: int, where: str = "entry") -> Hold:
+            return stack.enter_context(guest.hold(function, cpu, where=where))
+
+        # CP refuses it, because whoever has that path cannot use it.
+        sends = Fault("iucv.send", "rc", 1, path=0, user=GUEST, nth=1)
+        (rule,) = stack.enter_context(armed(guest.control, sends))
+        lock = Symbols(guest.artifacts.kernel, guest.agent).find("arch_spin_lock_wait")
+        through = hold("af_iucv:iucv_callback_connrej", 0, "return")
+        sending, owns = hold("skb_queue_tail", CPU), hold("lock_sock_nested", CPU, "return")
+        batch = there.batch()
+        batch.call(Call.SENDTO, client.fd, b"data", 4, MSG_NOSIGNAL, 0, 0)
+        call = batch.start(LIMIT)
+        owns.wait(LIMIT)
+        owns.release()
+        sending.wait(LIMIT)
+        # The agent goes on answering on this CPU.
+        waits = stack.enter_context(Hold(guest, "arch_spin_lock_wait", lock, 0, 1, "entry"))
+        stream.close()
+        wait_until(lambda: through.held or waits.held, "the interruption at its end, or waiting")
+        for one in (sending, waits, through):
+            one.release()
+        assert call.result(LIMIT)[0].errno in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
+    assert rule.matched == 0
 
 
 @dataclass(frozen=True)
