@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from test_dcssblk import SEGMENTS, attempt, loaded
+from vdisk_lab import DIRECTORY as DISKS
+from vdisk_lab import MAIN, await_disk, set_attribute
 from vmlogrdr_lab import DIRECTORY
+from waiting import LIMIT, wait_until
+from zvmlab.agent.calls import BatchResult
+from zvmlab.agent.worker import Pending
+from zvmlab.base.errors import Timeout
+from zvmlab.guest.config import HERCULES
 from zvmlab.guest.guest import Guest
 
 SOURCE = Path(__file__).parent / "modules" / "failcall"
 MODULE = "/tmp/failcall.ko"
+FAILED_ONLINE = "Setting the DASD online failed"
 FAILED = "/sys/module/failcall/parameters/failed"
 BLOCK, LOGRDR = "dcssblk", "vmlogrdr"
 # What kzalloc() of a constant size calls, in 6.1 and later.
@@ -26,6 +35,11 @@ ALLOCATORS = ("kmalloc_trace", "__kmalloc_cache_noprof")
 WITH_SEGMENTS = pytest.mark.zvmlab(segments=SEGMENTS, modules=(BLOCK,), crashes=("panic",))
 WITH_RECORDS = pytest.mark.zvmlab(
     modules=(LOGRDR,), cp={"directory": DIRECTORY}, crashes=("panic",)
+)
+WITH_DISKS = pytest.mark.zvmlab(
+    modules=("dasd_mod", "dasd_fba_mod", "dasd_diag_mod"),
+    cp={"directory": DISKS},
+    crashes=("panic",),
 )
 pytestmark = pytest.mark.not_debug("it makes allocations fail itself")
 Fails = Callable[..., contextlib.AbstractContextManager[None]]
@@ -85,6 +99,65 @@ def test_disk_that_could_not_be_added_can_be_added_later(guest: Guest, fails: Fa
     assert loaded(guest) == {}
     assert attempt(guest, "add", "MINE") == 0
     assert loaded(guest) == {"MINE": False}
+
+
+@pytest.fixture
+def disks(guest: Guest, zvmlab_backend: str) -> Guest:
+    """A guest whose disk is to be set online by DIAGNOSE X'250'."""
+    if zvmlab_backend == HERCULES:
+        pytest.skip("the disks of Hercules are its own, and CP has no part in them")
+    for module in ("dasd_diag_mod", "dasd_fba_mod"):
+        guest.agent.modprobe(module).check()
+    assert set_attribute(guest, MAIN, "use_diag", "1") == 0
+    return guest
+
+
+def failed_lines(
+    guest: Guest, fails: Fails, function: str
+) -> tuple[list[str], Pending[BatchResult]]:
+    """Let the kernel set the disk online while the function fails; what it logs, and the write."""
+    worker = guest.agent.worker("operator")
+    fd = worker.open(f"/sys/bus/ccw/devices/0.0.{MAIN:04x}/online", os.O_WRONLY).check()
+    since = guest.agent.log_position()
+
+    def lines() -> list[str]:
+        return [line.text for line in guest.agent.dmesg(since)]
+
+    with fails("dasd_mod", [function]):
+        batch = worker.batch()
+        batch.write(fd, b"1")
+        call = batch.start(LIMIT)
+        wait_until(lambda: any(FAILED_ONLINE in line for line in lines()), "the failure", lines)
+    return lines(), call
+
+
+@WITH_DISKS
+@pytest.mark.requirement("K6")
+@pytest.mark.kernel_defect(
+    49, "dasd: a disk that could not be added is removed", seen=r"assert \['WARNING: .*'\] == \[\]"
+)
+def test_disk_that_could_not_be_added_is_not_removed(disks: Guest, fails: Fails) -> None:
+    """Nothing is undone that was not done."""
+    lines, _ = failed_lines(disks, fails, "device_add_disk")
+    assert [line for line in lines if line.startswith("WARNING: ")] == []
+
+
+@WITH_DISKS
+@pytest.mark.requirement("K6")
+@pytest.mark.kernel_defect(
+    50,
+    "dasd: a device that has been freed is waited for",
+    seen=r".* did not answer a batch of 1 operations .*",
+    kernels=("bookworm", "bookworm-backports"),
+    raises=Timeout,
+)
+def test_disk_that_cannot_be_online_is_an_error(disks: Guest, fails: Fails) -> None:
+    """The write returns, and the next one sets the disk online."""
+    _, call = failed_lines(disks, fails, "blk_mq_alloc_tag_set")
+    (result,) = disks.outlast(call, 20)
+    assert result.errno in (errno.ENOMEM, errno.ENODEV)
+    assert set_attribute(disks, MAIN, "online", "1") == 0
+    await_disk(disks, "dasda")
 
 
 @WITH_RECORDS
