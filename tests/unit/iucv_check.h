@@ -75,6 +75,22 @@ static inline uint16_t open_path(struct note *n, uint8_t guest_flags, uint8_t pe
 	return path;
 }
 
+/*
+ * A system whose guest has a buffer, may send anything to anybody, and has this many CPUs; the path
+ * from it to ALPHA, @n, with @msglim messages.
+ */
+static inline uint16_t path_to_alpha(struct note *n, const char *cpus, uint16_t msglim)
+{
+	const char *const options[] = {
+		"cpus", cpus, "directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL,
+	};
+
+	fx_setup_with(options);
+	note_user(n, "ALPHA", 8);
+	fx_declare(0);
+	return open_path(n, IPRMDATA | IPPRTY, IPRMDATA | IPPRTY, msglim);
+}
+
 /* SEND of a peer with data in its own storage; the message id. */
 static inline uint32_t peer_send(struct note *n, uint16_t path, uint8_t flags, const void *data,
 				 uint32_t len, void *answer, uint32_t room)

@@ -9,14 +9,7 @@ static uint16_t path;
 
 static void setup(void)
 {
-	static const char *const options[] = {
-		"cpus", "3", "directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL,
-	};
-
-	fx_setup_with(options);
-	note_user(&a, "ALPHA", 8);
-	fx_declare(0);
-	path = open_path(&a, IPPRTY | IPRMDATA, IPPRTY | IPRMDATA, 100);
+	path = path_to_alpha(&a, "3", 100);
 }
 
 FX_REPLAY_TRACES;

@@ -11,14 +11,7 @@ static uint16_t path;
 
 static void setup(void)
 {
-	static const char *const options[] = {
-		"directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL,
-	};
-
-	fx_setup_with(options);
-	note_user(&a, "ALPHA", 8);
-	fx_declare(0);
-	path = open_path(&a, IPRMDATA | IPPRTY, IPRMDATA | IPPRTY, 4);
+	path = path_to_alpha(&a, "1", 4);
 }
 
 CASE("message", setup, fx_teardown);
