@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import ip_packets
 import pytest
 from ip_packets import Packet, datagram
+from waiting import wait_until
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import CallResult, Out
@@ -17,6 +19,9 @@ from zvmlab.agent.worker import Worker
 from zvmlab.base.errors import UsageError
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.modules import module_graph
+from zvmlab.cp.netiucv import Link, accept
+from zvmlab.cp.peer import Peer
+from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 MODULE = "netiucv"
@@ -26,6 +31,8 @@ USER, PARTNER = "LINUX001", "PARTNER"
 OWN, OTHER = "10.1.1.1", "10.1.1.2"
 PORT = 4000
 SECONDS = 60.0
+UP, WAITS = ("Running", "Idle"), ("StartWait", "StartWait")
+"""States of an interface and of its connection."""
 _AF_INET, _STREAM, _DGRAM = 2, 1, 2
 _PART = 1 << 18
 _SOL_SOCKET, _SO_SNDBUF, _SO_RCVTIMEO = 1, 7, 20
@@ -206,3 +213,55 @@ def from_guest(packet: bytes) -> bytes:
         pseudo = ends + struct.pack(">BBH", 0, ip_packets.UDP, length)
         assert ip_packets.checksum(pseudo + found.data) == 0
     return found.data[8:]
+
+
+def reached(interface: Interface, states: tuple[str, str]) -> None:
+    """Wait until the interface and its connection are in these states."""
+    wait_until(lambda: interface.states == states, f"states {states}", lambda: interface.states)
+
+
+# Fixtures of all tests of one interface.
+
+
+@pytest.fixture
+def guest_config(guest_config: GuestConfig, zvmlab_kernel: str) -> GuestConfig:
+    """A guest with the driver at hand, if its kernel has it."""
+    need_module(zvmlab_kernel)
+    return guest_config._replace(modules=(MODULE,), busybox=True)
+
+
+@pytest.fixture
+def agent_guest(guest: Guest) -> Guest:
+    """The driver is loaded."""
+    guest.agent.modprobe(MODULE).check()
+    return guest
+
+
+@pytest.fixture
+def peer(agent_guest: Guest) -> Iterator[Peer]:
+    """The user at the other end."""
+    with Peer(agent_guest.control, PARTNER) as found:
+        yield found
+
+
+@pytest.fixture
+def interface(agent_guest: Guest) -> Interface:
+    """iucv0, to the peer; it is down."""
+    make(agent_guest.agent, PARTNER).check()
+    return Interface(agent_guest)
+
+
+@pytest.fixture
+def link(interface: Interface, peer: Peer) -> Link:
+    """Its other end; the interface is up."""
+    interface.up()
+    found = accept(peer)
+    reached(interface, UP)
+    return found
+
+
+@pytest.fixture
+def datagrams(agent_guest: Guest) -> Iterator[Datagrams]:
+    """A socket of a worker of its own."""
+    with Datagrams(agent_guest.agent.worker("datagrams")) as found:
+        yield found

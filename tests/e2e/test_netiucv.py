@@ -6,7 +6,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import ip_packets
@@ -21,22 +20,28 @@ from netiucv_lab import (
     OWN,
     PARTNER,
     SECONDS,
+    UP,
     USER,
+    WAITS,
     Datagrams,
     Interface,
+    agent_guest as agent_guest,
+    datagrams as datagrams,
     from_guest,
+    guest_config as guest_config,
+    interface as interface,
+    link as link,
     make,
-    need_module,
+    peer as peer,
+    reached,
     remove,
     to_guest,
 )
-from waiting import wait_until
 
 from zvmlab.base.errors import Timeout
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, pack
 from zvmlab.cp.peer import EventType, Peer
-from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
@@ -50,55 +55,8 @@ HEADERS = 28
 HEADER_OF_LINK = 2
 MTU, MIN_MTU = 9216, 576
 MAX_BUFFER = 65537
-STATES = {"down": ("Stopped", "Stopped"), "up": ("Running", "Idle")}
-WAITS = "StartWait", "StartWait"
+DOWN = "Stopped", "Stopped"
 ASKS = "StartWait", "SetupWait"
-
-
-@pytest.fixture
-def guest_config(guest_config: GuestConfig, zvmlab_kernel: str) -> GuestConfig:
-    """A guest with the driver at hand, if its kernel has it."""
-    need_module(zvmlab_kernel)
-    return guest_config._replace(modules=(MODULE,), busybox=True)
-
-
-@pytest.fixture
-def agent_guest(guest: Guest) -> Guest:
-    """The driver is loaded."""
-    guest.agent.modprobe(MODULE).check()
-    return guest
-
-
-@pytest.fixture
-def peer(agent_guest: Guest) -> Iterator[Peer]:
-    with Peer(agent_guest.control, PARTNER) as found:
-        yield found
-
-
-@pytest.fixture
-def interface(agent_guest: Guest) -> Interface:
-    """iucv0, to the peer; it is down."""
-    make(agent_guest.agent, PARTNER).check()
-    return Interface(agent_guest)
-
-
-@pytest.fixture
-def link(interface: Interface, peer: Peer) -> Link:
-    """Its other end; the interface is up."""
-    interface.up()
-    found = accept(peer)
-    reached(interface, STATES["up"])
-    return found
-
-
-@pytest.fixture
-def datagrams(agent_guest: Guest) -> Iterator[Datagrams]:
-    with Datagrams(agent_guest.agent.worker("datagrams")) as found:
-        yield found
-
-
-def reached(interface: Interface, states: tuple[str, str]) -> None:
-    wait_until(lambda: interface.states == states, f"states {states}", lambda: interface.states)
 
 
 def pattern(size: int, seed: int = 0) -> bytes:
@@ -122,7 +80,7 @@ def test_user_id_becomes_an_interface(agent_guest: Guest) -> None:
         make(agent_guest.agent, asked).check()
         made = Interface(agent_guest, number)
         assert made.attribute("user") == shown
-        assert made.states == STATES["down"]
+        assert made.states == DOWN
         assert (made.mtu, made.attribute("buffer")) == (MTU, str(MAX_BUFFER))
     assert log_of(agent_guest, since)[0] == (
         "netiucv netiucv0: The IUCV interface to PARTNER has been established successfully"
@@ -160,7 +118,7 @@ def test_interface_that_comes_up_connects(interface: Interface, peer: Peer) -> N
     assert asked.ipuser == bytes.fromhex("f040404040404040") * 2
     assert interface.states == ASKS
     peer.accept(asked.path, asked.ipuser, 10)
-    reached(interface, STATES["up"])
+    reached(interface, UP)
     assert log_of(interface.guest, since) == [
         "netiucv netiucv0: The IUCV device has been connected successfully to PARTNER"
     ]
@@ -176,7 +134,7 @@ def test_user_data_tell_interfaces_apart(agent_guest: Guest, peer: Peer) -> None
         interface = Interface(agent_guest, number)
         interface.up(f"10.1.{number}.1", f"10.1.{number}.2")
         link = accept(peer, name)
-        reached(interface, STATES["up"])
+        reached(interface, UP)
         done = agent_guest.agent.worker("ping").spawn(
             [BUSYBOX, "ping", "-c", "1", "-W", "60", f"10.1.{number}.2"]
         )
@@ -200,19 +158,19 @@ def test_partner_connects_to_an_interface_that_waits(interface: Interface, peer:
                 connect(who, USER, name)
         assert interface.states == WAITS
         with connect(late, USER) as link:
-            reached(interface, STATES["up"])
+            reached(interface, UP)
             ping(interface, link, 56)
             # It has one connection.
             with pytest.raises(LinkRefused):
                 connect(late, USER)
-            assert interface.states == STATES["up"]
+            assert interface.states == UP
 
 
 @pytest.mark.requirement("N3")
 def test_interface_that_is_down_refuses(interface: Interface, peer: Peer) -> None:
     with pytest.raises(LinkRefused):
         connect(peer, USER)
-    assert interface.states == STATES["down"]
+    assert interface.states == DOWN
 
 
 def ping(interface: Interface, link: Link, size: int) -> None:
@@ -318,7 +276,7 @@ def test_packets_are_collected_while_a_message_is_on_its_way(
     assert [from_guest(packet) for packet in second] == [
         pattern(size, seed) for seed, size in enumerate(sizes) if seed > 0
     ]
-    reached(interface, STATES["up"])
+    reached(interface, UP)
     collected = sum(sizes[1:]) + 4 * (HEADERS + HEADER_OF_LINK)
     shown = {name: interface.attribute(f"stats/{name}") for name in STATISTICS}
     assert shown == {
@@ -364,7 +322,7 @@ def test_statistics_are_set_to_zero(interface: Interface, link: Link, datagrams:
     for _ in range(3):
         datagrams.send(b"data")
     assert [len(link.packets()) for _ in range(2)] == [1, 2]
-    reached(interface, STATES["up"])
+    reached(interface, UP)
     before = {name: interface.attribute(f"stats/{name}") for name in STATISTICS}
     assert [name for name, value in before.items() if value == "0"] == [
         "max_tx_io_time",
@@ -393,7 +351,7 @@ def test_largest_packet_of_an_mtu(
     assert interface.configure("mtu", str(mtu)) == 0
     interface.up()
     with accept(peer) as link:
-        reached(interface, STATES["up"])
+        reached(interface, UP)
         data = pattern(mtu - HEADERS)
         datagrams.send(data)
         (packet,) = link.packets()
@@ -417,7 +375,7 @@ def test_buffer_gives_the_mtu_and_the_longest_message(
     assert (interface.attribute("buffer"), interface.mtu) == ("1024", 1020)
     interface.up()
     with accept(peer) as link:
-        reached(interface, STATES["up"])
+        reached(interface, UP)
         fits = pattern(1024 - HEADERS - 2 * HEADER_OF_LINK)
         link.send(to_guest(fits))
         assert datagrams.recv() == fits
@@ -441,7 +399,7 @@ def test_partner_severs_and_comes_back(interface: Interface, link: Link, peer: P
             "netiucv netiucv0: The peer z/VM guest PARTNER has closed the connection"
         ]
         link = connect(peer, USER)
-        reached(interface, STATES["up"])
+        reached(interface, UP)
         ping(interface, link, size)
 
 
@@ -462,10 +420,10 @@ def test_interface_goes_down_and_comes_up(interface: Interface, link: Link, peer
         ping(interface, link, size)
         interface.down()
         link.await_sever()
-        assert interface.states == STATES["down"]
+        assert interface.states == DOWN
         interface.up()
         link = accept(peer)
-        reached(interface, STATES["up"])
+        reached(interface, UP)
 
 
 # IPRCODE of CONNECT, what the log says, and the states that follow.
@@ -493,10 +451,10 @@ def test_connection_that_cp_refuses(interface: Interface, peer: Peer, code: int)
     # A partner that is to come can connect later.
     assert (interface.states == WAITS) == (code in (0x0B, 0x0C))
     interface.down()
-    assert interface.states == STATES["down"]
+    assert interface.states == DOWN
     interface.up()
     accept(peer)
-    reached(interface, STATES["up"])
+    reached(interface, UP)
 
 
 @pytest.mark.requirement("N9")
@@ -510,7 +468,7 @@ def test_partner_that_refuses(interface: Interface, peer: Peer) -> None:
         "netiucv netiucv0: The peer z/VM guest PARTNER has closed the connection"
     ]
     connect(peer, USER)
-    reached(interface, STATES["up"])
+    reached(interface, UP)
 
 
 @pytest.mark.requirement("N9")
@@ -522,7 +480,7 @@ def test_partner_that_does_not_answer_is_given_up(interface: Interface, peer: Pe
     reached(interface, WAITS)
     peer.sever(asked.path)
     connect(peer, USER)
-    reached(interface, STATES["up"])
+    reached(interface, UP)
 
 
 @pytest.mark.requirement("N10")
@@ -570,7 +528,7 @@ def test_unloading_severs(interface: Interface, link: Link, peer: Peer) -> None:
     make(agent, PARTNER).check()
     interface.up()
     with accept(peer) as again:
-        reached(interface, STATES["up"])
+        reached(interface, UP)
         ping(interface, again, 56)
 
 
@@ -582,7 +540,7 @@ def test_quiesced_path_goes_on_when_it_is_resumed(
     peer.quiesce(link.path)
     for number in range(3):
         datagrams.send(b"%d" % number)
-    assert interface.states == STATES["up"]
+    assert interface.states == UP
     with pytest.raises(Timeout):
         link.message(0)
     peer.resume(link.path)
@@ -614,7 +572,7 @@ def test_what_cp_does_to_a_message_reaches_no_other(
         kind, ["first", "second", "third"]
     )
     assert sorted(part.decode() for part in found) == sorted(expected)
-    assert interface.states == STATES["up"]
+    assert interface.states == UP
 
 
 def path_of(guest: Guest) -> int:
@@ -634,7 +592,7 @@ def test_message_that_the_partner_rejects_is_over(
     peer.reject(link.path, event.msgid, event.trgcls)
     datagrams.send(b"wanted")
     assert [from_guest(packet) for packet in link.packets()] == [b"wanted"]
-    reached(interface, STATES["up"])
+    reached(interface, UP)
 
 
 @pytest.mark.requirement("N11")
@@ -658,7 +616,7 @@ def test_loading_without_memory_is_enomem(agent_guest: Guest, program: Build) ->
     assert Failing(agent_guest).loads(program, MODULE)[errno.ENOMEM] > 0
     agent_guest.agent.modprobe(MODULE).check()
     make(agent_guest.agent, PARTNER).check()
-    assert Interface(agent_guest).states == STATES["down"]
+    assert Interface(agent_guest).states == DOWN
 
 
 @pytest.mark.requirement("N13")
@@ -679,4 +637,4 @@ def test_interface_without_memory_is_none(agent_guest: Guest, peer: Peer) -> Non
     interface = Interface(agent_guest)
     interface.up()
     with accept(peer):
-        reached(interface, STATES["up"])
+        reached(interface, UP)

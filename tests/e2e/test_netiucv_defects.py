@@ -4,20 +4,26 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 
 import pytest
 from memory import UNCACHED, settled
 from netiucv_lab import (
-    MODULE,
     PARTNER,
     SECONDS,
+    UP,
     USER,
+    WAITS,
     Datagrams,
     Interface,
+    agent_guest as agent_guest,
+    datagrams as datagrams,
     from_guest,
+    guest_config as guest_config,
+    interface as interface,
+    link as link,
     make,
-    need_module,
+    peer as peer,
+    reached,
     remove,
     to_guest,
 )
@@ -27,57 +33,12 @@ from zvmlab.base.errors import GuestPanic
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, user_data
 from zvmlab.cp.peer import EventType, Peer
-from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 pytestmark = [
     pytest.mark.not_debug("it has no IP", coverage=True),
     pytest.mark.requirement("N12"),
 ]
-UP = "Running", "Idle"
-WAITS = "StartWait", "StartWait"
-
-
-@pytest.fixture
-def guest_config(guest_config: GuestConfig, zvmlab_kernel: str) -> GuestConfig:
-    need_module(zvmlab_kernel)
-    return guest_config._replace(modules=(MODULE,), busybox=True)
-
-
-@pytest.fixture
-def loaded(guest: Guest) -> Guest:
-    guest.agent.modprobe(MODULE).check()
-    return guest
-
-
-@pytest.fixture
-def peer(loaded: Guest) -> Iterator[Peer]:
-    with Peer(loaded.control, PARTNER) as found:
-        yield found
-
-
-@pytest.fixture
-def interface(loaded: Guest) -> Interface:
-    make(loaded.agent, PARTNER).check()
-    return Interface(loaded)
-
-
-@pytest.fixture
-def link(interface: Interface, peer: Peer) -> Link:
-    interface.up()
-    found = accept(peer)
-    reached(interface, UP)
-    return found
-
-
-@pytest.fixture
-def datagrams(loaded: Guest) -> Iterator[Datagrams]:
-    with Datagrams(loaded.agent.worker("datagrams")) as found:
-        yield found
-
-
-def reached(interface: Interface, states: tuple[str, str]) -> None:
-    wait_until(lambda: interface.states == states, f"states {states}", lambda: interface.states)
 
 
 def partners_of(guest: Guest) -> list[str]:
@@ -142,20 +103,20 @@ def test_no_message_ends_the_kernel(interface: Interface) -> None:
     seen=r"assert \[\] == \['OTHER'\]",
 )
 def test_interface_that_goes_down_severs_its_own_path(
-    interface: Interface, link: Link, loaded: Guest
+    interface: Interface, link: Link, agent_guest: Guest
 ) -> None:
     """The partner has gone.  Somebody else has the number of the path when it goes down."""
-    before = partners_of(loaded)
+    before = partners_of(agent_guest)
     link.close()
     reached(interface, WAITS)
-    make(loaded.agent, "OTHER").check()
-    other = Interface(loaded, 1)
-    with Peer(loaded.control, "OTHER") as peer:
+    make(agent_guest.agent, "OTHER").check()
+    other = Interface(agent_guest, 1)
+    with Peer(agent_guest.control, "OTHER") as peer:
         other.up("10.2.1.1", "10.2.1.2")
         accept(peer)
         reached(other, UP)
         interface.down()
-        assert [name for name in partners_of(loaded) if name not in before] == ["OTHER"]
+        assert [name for name in partners_of(agent_guest) if name not in before] == ["OTHER"]
 
 
 @pytest.mark.kernel_defect(
@@ -190,18 +151,18 @@ def test_only_the_interface_that_is_named_is_removed(interface: Interface) -> No
     22, "what it keeps of a connection is never freed", seen=r"assert [1-9]\d\d < 100"
 )
 @pytest.mark.timeout(600)
-def test_interface_that_is_removed_leaves_nothing(loaded: Guest) -> None:
+def test_interface_that_is_removed_leaves_nothing(agent_guest: Guest) -> None:
     """Two hundred of them."""
-    agent = loaded.agent
+    agent = agent_guest.agent
     for count in (5, 200):
-        before = settled(loaded)
+        before = settled(agent_guest)
         for _ in range(count):
             make(agent, PARTNER).check()
             (name,) = [
-                name for name in listing(loaded, "/sys/class/net") if name.startswith("iucv")
+                name for name in listing(agent_guest, "/sys/class/net") if name.startswith("iucv")
             ]
             remove(agent, f"{name}\n").check()
-    left = settled(loaded).growth(before)
+    left = settled(agent_guest).growth(before)
     assert left < 100
 
 
@@ -254,17 +215,17 @@ def test_packet_for_a_quiesced_path_waits(
 @pytest.mark.kernel_defect(
     25, "names that are one character too long are cut", seen=r"assert \d+ != \d+"
 )
-def test_long_names_are_refused_without_a_newline_too(loaded: Guest, user: str) -> None:
-    assert make(loaded.agent, user).ret != len(user)
+def test_long_names_are_refused_without_a_newline_too(agent_guest: Guest, user: str) -> None:
+    assert make(agent_guest.agent, user).ret != len(user)
 
 
 @pytest.mark.kernel_defect(
     26, "its stack goes to the partner as user data", seen=r"assert \d+ == 64"
 )
-def test_empty_user_data_are_blanks(loaded: Guest, peer: Peer) -> None:
+def test_empty_user_data_are_blanks(agent_guest: Guest, peer: Peer) -> None:
     """A dot, and nothing behind it."""
-    make(loaded.agent, f"{PARTNER}.\n").check()
-    Interface(loaded).up()
+    make(agent_guest.agent, f"{PARTNER}.\n").check()
+    Interface(agent_guest).up()
     asked = peer.wait(EventType.PENDING, SECONDS)
     peer.sever(asked.path)
     (first, *_) = asked.ipuser
