@@ -14,7 +14,7 @@ import pytest
 
 from failing import Failing, void
 from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, THIRD, attribute, await_disk
-from vdisk_lab import found_line, opened, page_of, set_attribute, text_of
+from vdisk_lab import found_line, opened, page_of, set_attribute, text_of, write_blocks_that_fail
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
@@ -224,16 +224,8 @@ def test_a_disk_that_cannot_be_set_up(lab: Guest, fault: Fault, number: int) -> 
 def test_blocks_that_fail(lab: Guest) -> None:
     """A request that failed is given again, 32 times; the last one is the program's EIO."""
     node = online(lab)
-    data = page_of(7)
     with opened(lab, node) as fd:
-        with armed(lab.control, Fault("disk.block", "rc", 5, times=20)) as rules:
-            assert lab.agent.pwrite(fd, data, 8192).check() == 4096
-        assert rules[0].fired == 20
-        assert disk.read(lab.control, MAIN, 16, 8) == data
-        with armed(lab.control, Fault("disk.block", "rc", 5)) as rules:
-            assert lab.agent.pwrite(fd, page_of(8), 8192).errno == errno.EIO
-        assert rules[0].fired >= 32
-        assert disk.read(lab.control, MAIN, 16, 8) == data
+        write_blocks_that_fail(lab, fd)
         # One block of eight: partial completion is a failure of the request.
         with armed(lab.control, Fault("disk.block", "rc", 5, nth=3)):
             assert lab.agent.pwrite(fd, page_of(9), 8192).check() == 4096

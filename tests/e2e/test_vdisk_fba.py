@@ -9,10 +9,9 @@ import os
 import pytest
 
 from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, attribute, await_disk
-from vdisk_lab import found_line, opened, page_of, set_attribute, text_of
+from vdisk_lab import found_line, opened, page_of, set_attribute, text_of, write_blocks_that_fail
 from zvmlab.cp import disk
 from zvmlab.cp.disk import BLOCK
-from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import HERCULES
 from zvmlab.guest.guest import Guest
 
@@ -162,16 +161,8 @@ def test_a_disk_that_is_read_only(lab: Guest) -> None:
 def test_blocks_that_fail(lab: Guest) -> None:
     """A channel program that ends with a unit check is given again, 32 times; then it is EIO."""
     node = online(lab)
-    data = page_of(7)
     with opened(lab, node) as fd:
-        with armed(lab.control, Fault("disk.block", "rc", 5, times=20)) as rules:
-            assert lab.agent.pwrite(fd, data, 8192).check() == 4096
-        assert rules[0].fired == 20
-        assert disk.read(lab.control, MAIN, 16, 8) == data
-        with armed(lab.control, Fault("disk.block", "rc", 5)) as rules:
-            assert lab.agent.pwrite(fd, page_of(8), 8192).errno == errno.EIO
-        assert rules[0].fired >= 32
-    assert disk.read(lab.control, MAIN, 16, 8) == data
+        write_blocks_that_fail(lab, fd)
 
 
 @pytest.mark.requirement("K18")

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from waiting import wait_until
+from zvmlab.cp import disk
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 
 DIRECTORY = (
@@ -94,3 +96,16 @@ def opened(guest: Guest, node: str, flags: int = os.O_RDWR | os.O_SYNC) -> Itera
 
 def page_of(seed: int, size: int = 4096) -> bytes:
     return random.Random(seed).randbytes(size)
+
+
+def write_blocks_that_fail(lab: Guest, fd: int) -> None:
+    """What failed is given again, 32 times; then it is the program's EIO, and changes nothing."""
+    data = page_of(7)
+    with armed(lab.control, Fault("disk.block", "rc", 5, times=20)) as rules:
+        assert lab.agent.pwrite(fd, data, 8192).check() == 4096
+    assert rules[0].fired == 20
+    assert disk.read(lab.control, MAIN, 16, 8) == data
+    with armed(lab.control, Fault("disk.block", "rc", 5)) as rules:
+        assert lab.agent.pwrite(fd, page_of(8), 8192).errno == errno.EIO
+    assert rules[0].fired >= 32
+    assert disk.read(lab.control, MAIN, 16, 8) == data
