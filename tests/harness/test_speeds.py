@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -497,8 +498,11 @@ def test_random_half_is_the_same_with_the_same_seed(suite: Fake, pytester: pytes
 def test_own_rules_keep_many_tests_in_each_pair() -> None:
     """What the rules of this tree leave: enough of each kernel with each driver and emulator."""
     command = [sys.executable, "-m", "pytest", "-p", "zvmlab.pytest_plugin", "--collect-only", "-q"]
+    # The run that this test is part of has the cache of this tree.
+    command += ["-p", "no:cacheprovider"]
     command += ["--short", "--representative", "hercules", "tests/e2e"]
     command += ["--kernel", "bookworm", "--kernel", "trixie", "--driver", "upstream"]
+    kept = {name: os.environ[name] for name in ("PYTHONPYCACHEPREFIX",) if name in os.environ}
     done = subprocess.run(
         [*command, "--driver", "zvmlab"],
         cwd=ROOT,
@@ -506,12 +510,14 @@ def test_own_rules_keep_many_tests_in_each_pair() -> None:
             "PYTHONPATH": str(ROOT / "harness"),
             "PATH": "/usr/bin:/bin",
             "HOME": str(Path.home()),
+            **kept,
         },
         capture_output=True,
         text=True,
         check=False,
         timeout=600,
     )
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-5000:]
     names = re.findall(r"^tests/e2e/test_\w+\.py::test_\w+\[(.*)\]$", done.stdout, re.MULTILINE)
     kinds = Counter(
         (kernel, other)
