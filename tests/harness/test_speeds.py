@@ -202,8 +202,8 @@ def test_test_that_takes_long_is_named(suite: Fake, pytester: pytest.Pytester) -
 BUDGET = RULES.replace("[default]", 'costs = "costs.toml"\n[default]\nbudget = 2')
 
 
-def _cost(pytester: pytest.Pytester, text: str) -> None:
-    (pytester.path / "rules.toml").write_text(BUDGET, encoding="utf-8")
+def _cost(pytester: pytest.Pytester, text: str, more: str = "") -> None:
+    (pytester.path / "rules.toml").write_text(more + BUDGET, encoding="utf-8")
     (pytester.path / "costs.toml").write_text(text, encoding="utf-8")
 
 
@@ -238,6 +238,18 @@ def test_row_and_file_keep_their_cheapest_test(suite: Fake, pytester: pytest.Pyt
     assert found["test_others.py::test_first"] == ["kernel"]
     result = _run(suite, pytester, "--short", "--requirements")
     assert "2 of 2 requirements shown" in result.stdout.str()
+
+
+@pytest.mark.parametrize("budget, kept", [(8, 1), (7.9, 0)])
+def test_file_keeps_what_is_not_too_dear(
+    suite: Fake, pytester: pytest.Pytester, budget: float, kept: int
+) -> None:
+    """For a row it is never too dear."""
+    costly = '["test_driver.py"]\ntest_many = 8\n["test_others.py"]\ntest_first = 60\n'
+    _cost(pytester, costly, f"file_budget = {budget}\n")
+    found = _chosen(_run(suite, pytester, "--short", "--collect-only", "-q"))
+    assert len(found.get("test_driver.py::test_many", [])) == kept
+    assert found["test_others.py::test_first"] == ["kernel"]
 
 
 def test_what_a_row_needs_at_any_price_runs_on_the_first_kernel(

@@ -91,6 +91,8 @@ class Speeds:
     """Seconds; a test of the short run that takes longer is named."""
     costs: Path | None
     """The file that says what tests cost."""
+    file_budget: float
+    """CPU seconds of a case that is kept for its file alone."""
     elsewhere: tuple[str, ...]
     """Folders whose tests other commands run."""
     rules: tuple[Rule, ...]
@@ -141,7 +143,7 @@ def load(path: Path) -> Speeds:
     except ValueError as error:
         raise UsageError(f"speeds {path} is not TOML: {error}") from None
     needed = {"whole": str, "long": (int, float), "default": dict}
-    fields = {"costs": str, "elsewhere": list, "rule": list}
+    fields = {"costs": str, "file_budget": (int, float), "elsewhere": list, "rule": list}
     _check_fields(f"speeds {path}", table, needed | fields)
     missing = ", ".join(name for name in needed.keys() - table.keys())
     if missing:
@@ -158,6 +160,7 @@ def load(path: Path) -> Speeds:
         table["whole"],
         float(table["long"]),
         path.parent / table["costs"] if "costs" in table else None,
+        float(table.get("file_budget", "inf")),
         tuple(map(str, table.get("elsewhere", []))),
         (default, *rules),
     )
@@ -375,7 +378,8 @@ class _Short:
     def _over_budget(self, taken: Sequence[_Chosen]) -> dict[pytest.Item, str]:
         """Those of *taken* that cost too much, with the reason.
 
-        Each row and each file keep their cheapest test.  What a rule takes into another emulator stays.
+        Each row keeps its cheapest test, and so does each file that has one for its own budget.  What a
+        rule takes into another emulator stays.
         """
         tests: dict[tuple[float, str, str], list[_Chosen]] = {}
         for one in taken:
@@ -390,7 +394,10 @@ class _Short:
             left |= {one.item: CASES if fit else LONG for one in cases[fit:]}
         shown = {what for one in taken if one.item not in left for what in self._shows(one.item)}
         for item in list(left):
-            if self._shows(item) - shown:
+            wanted = self._shows(item)
+            if self.cost_of(item) > self.speeds.file_budget:
+                wanted &= set(rows_of(item))
+            if wanted - shown:
                 del left[item]
                 shown |= self._shows(item)
         return left
