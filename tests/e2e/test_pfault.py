@@ -392,7 +392,8 @@ def _many(guest: Guest, program: Build, faults: int) -> None:
 @pytest.mark.requirement("P10")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    "count", [300, *(pytest.param(count, marks=pytest.mark.full) for count in (3000, 100_000))]
+    "count",
+    [100, *(pytest.param(count, marks=pytest.mark.full) for count in (300, 3000, 100_000))],
 )
 def test_many_faults_leave_no_task_asleep(guest: Guest, program: Build, count: int) -> None:
     _many(guest, program, count)

@@ -37,12 +37,15 @@ def install(guest: Guest) -> None:
 
 @pytest.mark.requirement("S15")
 @pytest.mark.zvmlab_system(ALICE=USER, BOB=USER)
-def test_files_between_guests(system: System, vmcp_in: Callable[[Guest], Commands]) -> None:
-    """1 MiB there and back, byte for byte; TRANSFER and TAG; the other's files are his."""
+@pytest.mark.parametrize("size", [1 << 16, pytest.param(1 << 20, marks=pytest.mark.full)])
+def test_files_between_guests(
+    system: System, vmcp_in: Callable[[Guest], Commands], size: int
+) -> None:
+    """So many bytes there and back, each as it was; TRANSFER and TAG; the other's files are his."""
     alice, bob = system.guests["ALICE"], system.guests["BOB"]
     for guest in (alice, bob):
         install(guest)
-    data = random.Random(39).randbytes(1 << 20)
+    data = random.Random(39).randbytes(size)
     alice.agent.write_file("/data", data, 0o600)
     tool(alice, "pun", "-r", "-u", "BOB", "/data").check()
     (file,) = files(alice.control, "BOB")
