@@ -105,6 +105,8 @@ def test_who_opens_reads_a_record_from_its_begin() -> None:
     assert judged(made, opened, right, opened, rest) == wanted
     assert judged(made, one(opens("/dev/other"), 3), rest) == []
     assert judged(one(FAULT, answer={}), opened, made, rest) == []
+    monitor = replace(TARGET, services={"/dev/monreader": "*MONITOR"})
+    assert judged(one(opens("/dev/monreader"), 3), rest, target=monitor) == []
 
 
 def test_numbers_that_are_written_are_read() -> None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from zvmlab.cp.recording import SERVICES
 from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.finding import CONTRACT, DATA, Finding
 from zvmlab.fuzz.grammar import Target
@@ -99,7 +100,10 @@ def _severed(services: Mapping[str, str], played: Sequence[Played]) -> list[Find
 
 
 def _begun(services: Mapping[str, str], played: Sequence[Played]) -> list[Finding]:
-    """Who opens a service's device reads a record from its length on, not the rest of another one."""
+    """Who opens a service's device reads a record from its length on, not the rest of another one.
+
+    Of a service that keeps records: what *MONITOR gives is judged by its sets.
+    """
     fresh: dict[str, str] = {}
     records: dict[str, list[bytes]] = {}
     if len({thread_of(one.step) for one in played if _call(one) in ("openat", "read")}) > 1:
@@ -110,7 +114,10 @@ def _begun(services: Mapping[str, str], played: Sequence[Played]) -> list[Findin
             data = bytes_of("", arguments["record"])
             records.setdefault(str(arguments["service"]), []).append(data)
         elif (
-            _call(one) == "openat" and one.ret >= 0 and _path(one) in services and "as" in one.step
+            _call(one) == "openat"
+            and one.ret >= 0
+            and services.get(_path(one)) in SERVICES
+            and "as" in one.step
         ):
             fresh[one.step["as"]] = services[_path(one)]
         elif _call(one) == "read" and _file(one) in fresh and one.ret > 0 and not one.error:
