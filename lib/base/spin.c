@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
-static uint64_t now_ns(void)
+uint64_t spin_now_ns(void)
 {
 	struct timespec now;
 
@@ -23,7 +23,7 @@ static void failed(struct spin *spin)
 
 static bool took_too_long(const struct spin *spin)
 {
-	return now_ns() - spin->begun > spin->limit;
+	return spin_now_ns() - spin->begun > spin->limit;
 }
 
 bool spin_on(struct spin *spin)
@@ -33,7 +33,7 @@ bool spin_on(struct spin *spin)
 			spin->skips--;
 			return false;
 		}
-		spin->begun = now_ns();
+		spin->begun = spin_now_ns();
 	} else if (took_too_long(spin)) {
 		failed(spin);
 		return false;

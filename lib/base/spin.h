@@ -9,6 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/**
+ * Looks at what another processor writes, before the caller asks for the next one by spin_on(): less
+ * than a system call takes.
+ */
+#define SPIN_LOOKS 16u
+
+/** Between two of these looks. */
+static inline void spin_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 /** One place that waits; all but @limit zero at first. */
 struct spin {
 	uint64_t limit;		/**< ns after which it waits; nothing is kept from running for longer */
@@ -16,6 +32,9 @@ struct spin {
 	unsigned int fails;	/**< how often in a row nothing came, at most SPIN_FAILS … */
 	unsigned int skips;	/**< … for which so many waits are not put off */
 };
+
+/** The host's clock. */
+uint64_t spin_now_ns(void);
 
 /** After so many failures in a row one in 2^SPIN_FAILS waits is put off. */
 #define SPIN_FAILS 6u

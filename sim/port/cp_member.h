@@ -10,10 +10,14 @@
  * storage now, or no more.  That happens in the machine's own calls, which load so many and no more,
  * and it is there before the reply.
  *
- * A call: the emulator fills in page->call, makes MEMBER_CALL readable, and waits for MEMBER_REPLY;
- * there is one at a time, for the emulator has its lock.  A notice: the process sets bits in
- * page->notices, and makes MEMBER_NOTICE readable unless the machine is waiting for a reply, after
- * which it looks by itself, or looks anyway because its CPU has nothing else to do.  Nothing of it can overflow, so the process never waits for a machine.
+ * A call: the emulator fills in page->call, counts it, and waits until as many are replied to; there
+ * is one at a time, for the emulator has its lock.  Both sides look at the other one's count, and a
+ * descriptor is made readable only for a side that has said that it waits for it.
+ *
+ * A notice: the process sets bits in page->notices, and makes MEMBER_NOTICE readable unless the machine
+ * is waiting for a reply, after which it looks by itself, or looks anyway because its CPU has nothing
+ * else to do.  If its CPUs are at work, that has a moment's time: the next call may come before.
+ * Nothing of it can overflow, so the process never waits for a machine.
  *
  * Whoever has a call's reply applies the notices that are there before it goes on: what CP has
  * stored into the machine's storage is known before the interruption that tells the guest of it.
@@ -27,7 +31,7 @@
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM7"
+#define MEMBER_MAGIC "ZVMLMEM8"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -69,8 +73,8 @@ struct member_window {
 
 enum member_fd {
 	MEMBER_PAGE,		/**< memfd: struct member_page */
-	MEMBER_CALL,		/**< eventfds */
-	MEMBER_REPLY,
+	MEMBER_CALL,		/**< eventfds: member_sides.process_waits … */
+	MEMBER_REPLY,		/**< … and machine_waits */
 	MEMBER_NOTICE,
 	MEMBER_FDS
 };
@@ -127,6 +131,16 @@ struct member_call {
 	uint32_t prefix[CP_MAX_CPUS];	/**< counts until the machine's next call */
 };
 
+/** Apart from each other: each side writes its own. */
+struct member_sides {
+	/** By the machine: its calls, modulo 2^32. */
+	uint32_t called __attribute__((aligned(64)));
+	uint32_t machine_waits;		/**< make MEMBER_REPLY readable for the next reply */
+	/** By the process: what was called when it took the call of the last reply. */
+	uint32_t replied __attribute__((aligned(64)));
+	uint32_t process_waits;		/**< make MEMBER_CALL readable for the next call */
+};
+
 struct member_reply {
 	uint32_t how;			/**< enum cp_disposition … */
 	uint32_t cc, pgm;		/**< … and the rest of struct cp_result */
@@ -164,12 +178,14 @@ struct member_notices {
 	uint64_t cpus;			/**< that the guest has, bit 0 is CPU 0 */
 	uint64_t timer;			/**< TOD; 0: none */
 	uint32_t flags;
-	uint32_t looks;			/**< by the machine: it looks by itself */
+	uint32_t looks;			/**< by the machine: it looks by itself … */
+	uint64_t busy;			/**< … and so do these CPUs, before they wait for anything */
 	uint32_t put, taken;		/**< ranges, since the beginning; modulo 2^32 */
 	struct member_range ring[MEMBER_RING];
 };
 
 struct member_page {
+	struct member_sides sides;
 	struct member_call call;
 	struct member_reply reply;
 	uint8_t block[CP_PAGE_SIZE];	/**< of call or reply */

@@ -27,14 +27,16 @@
 /* A process that takes longer for a call does not go on. */
 #define REPLY_MS 120000
 /* In ns: most replies come within that, and most notices if another guest is at work on one. */
-#define REPLY_NS 50000
-#define NOTICE_NS 200000
+#define REPLY_NS 100000
+#define NOTICE_NS 600000
 
 struct cp_remote {
 	int sock, epoll;
 	int fd[MEMBER_FDS];	/* -1: not there yet */
 	struct member_page *page;
 	struct cp_host host;
+	uint32_t calls;		/* so far */
+	bool looks;		/* CPUs look for notices before they wait */
 	bool pause;		/* the last instruction asked for one */
 	uint64_t kicked, called;	/* CPUs told of interruptions since a take began */
 	struct spin replies, notices;
@@ -424,6 +426,13 @@ static void apply_notices(struct cp_port *port)
 	}
 }
 
+/* Say that this side waits, or looks, before it looks once more: the other one looks at that last. */
+static void set_waits(uint32_t *waits, bool on)
+{
+	__atomic_store_n(waits, on, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 static void __attribute__((noreturn)) ended(const struct cp_port *port)
 {
 	char why[sizeof(((struct sockaddr_un *)0)->sun_path) + 64];
@@ -433,12 +442,24 @@ static void __attribute__((noreturn)) ended(const struct cp_port *port)
 	end(port, why);
 }
 
-/* A reply that is there. */
-static bool take_reply(const struct cp_remote *remote)
+static bool is_replied(const struct cp_remote *remote)
 {
-	uint64_t count;
+	return __atomic_load_n(&remote->page->sides.replied, __ATOMIC_ACQUIRE) == remote->calls;
+}
 
-	return read(remote->fd[MEMBER_REPLY], &count, sizeof(count)) == sizeof(count);
+/* Return: the reply has come. */
+static bool look_for_reply(struct cp_remote *remote)
+{
+	do {
+		for (unsigned int i = 0; i < SPIN_LOOKS; i++) {
+			if (is_replied(remote)) {
+				spin_found(&remote->replies);
+				return true;
+			}
+			spin_pause();
+		}
+	} while (spin_on(&remote->replies));
+	return false;
 }
 
 static void wait_for_reply(const struct cp_port *port, int limit_ms)
@@ -449,20 +470,33 @@ static void wait_for_reply(const struct cp_port *port, int limit_ms)
 		/* Its end only: what it says before belongs to the reply. */
 		{ .fd = remote->sock },
 	};
+	uint64_t count;
 	int ready;
 
-	do {
-		if (take_reply(remote)) {
-			spin_found(&remote->replies);
-			return;
-		}
-	} while (limit_ms >= 0 && spin_on(&remote->replies));
-	do
+	set_waits(&remote->page->sides.machine_waits, true);
+	/* It can be readable from a reply that was seen before. */
+	while (!is_replied(remote)) {
 		ready = poll(waits, 2, limit_ms);
-	while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		end(port, "the system does not answer");
-	if (!(waits[0].revents & POLLIN) || !take_reply(remote))
+		if (ready == 0 || (ready < 0 && errno != EINTR))
+			end(port, "the system does not answer");
+		if (ready > 0 && waits[0].revents & POLLIN)
+			(void)!read(remote->fd[MEMBER_REPLY], &count, sizeof(count));
+		else if (ready > 0 && !is_replied(remote))
+			ended(port);
+	}
+	set_waits(&remote->page->sides.machine_waits, false);
+}
+
+static void count_call(const struct cp_port *port)
+{
+	struct cp_remote *remote = port->remote;
+	struct member_sides *sides = &remote->page->sides;
+	const uint64_t one = 1;
+
+	__atomic_store_n(&sides->called, ++remote->calls, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&sides->process_waits, __ATOMIC_RELAXED) &&
+	    write(remote->fd[MEMBER_CALL], &one, sizeof(one)) != sizeof(one))
 		ended(port);
 }
 
@@ -477,7 +511,8 @@ static struct member_reply exchange(struct cp_port *port, const struct member_ca
 {
 	struct cp_remote *remote = port->remote;
 	struct member_page *page = remote->page;
-	const uint64_t one = 1;
+	/* A turn comes when whoever watches the system wants it to. */
+	const bool turn = asked->function == MEMBER_TURN;
 	struct member_reply reply;
 
 	page->call = *asked;
@@ -486,10 +521,9 @@ static struct member_reply exchange(struct cp_port *port, const struct member_ca
 		page->call.prefix[cpu] = (uint32_t)port->absolute(port, (int)cpu, 0);
 	if (len > 0)
 		memcpy(page->block, block, len);
-	if (write(remote->fd[MEMBER_CALL], &one, sizeof(one)) != sizeof(one))
-		ended(port);
-	/* A turn comes when whoever watches the system wants it to. */
-	wait_for_reply(port, asked->function == MEMBER_TURN ? -1 : REPLY_MS);
+	count_call(port);
+	if (turn || !look_for_reply(remote))
+		wait_for_reply(port, turn ? -1 : REPLY_MS);
 	reply = page->reply;
 	if (len > 0)
 		memcpy(block, page->block, len);
@@ -513,6 +547,15 @@ static struct member_reply ask(struct cp_port *port, enum member_function functi
 	return call(port, &asked, NULL, 0);
 }
 
+/* A CPU that is at work calls again, or looks before it waits. */
+static void set_busy(const struct cp_remote *remote, unsigned int cpu)
+{
+	uint64_t *busy = &remote->page->notices.busy;
+
+	if (remote->looks)
+		__atomic_store_n(busy, *busy | UINT64_C(1) << cpu, __ATOMIC_RELAXED);
+}
+
 static struct cp_result instruction(struct cp_port *port, struct member_call *asked,
 				    const struct cp_insn *insn, void *block)
 {
@@ -524,6 +567,7 @@ static struct cp_result instruction(struct cp_port *port, struct member_call *as
 	asked->amode = insn->amode;
 	asked->dat = insn->dat;
 	asked->asce = insn->asce;
+	set_busy(port->remote, insn->cpu);
 	reply = call(port, asked, block, block ? CP_PAGE_SIZE : 0);
 	memcpy(insn->gr, reply.gr, sizeof(reply.gr));
 	port->remote->pause = reply.pause;
@@ -604,6 +648,7 @@ static bool interrupt_take(struct cp_port *port, unsigned int cpu, bool *more)
 	struct member_reply reply;
 
 	port->remote->kicked = 0;
+	set_busy(port->remote, cpu);
 	reply = ask(port, MEMBER_TAKE, cpu);
 	*more = reply.more || port->remote->kicked >> cpu & 1;
 	return reply.value;
@@ -837,25 +882,31 @@ static bool is_told(const struct member_notices *notices)
 	       __atomic_load_n(&notices->put, __ATOMIC_ACQUIRE) != notices->taken;
 }
 
-static void set_looks(struct member_notices *notices, bool looks)
+static bool look_for_notices(const struct cp_remote *remote)
 {
-	__atomic_store_n(&notices->looks, looks, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (unsigned int i = 0; i < SPIN_LOOKS; i++) {
+		if (is_told(&remote->page->notices))
+			return true;
+		spin_pause();
+	}
+	return false;
 }
 
 /* What comes while it looks wakes nobody else, so there is a last look after that. */
 static bool look(struct cp_port *port, bool (*idle)(const void *cpu), const void *cpu)
 {
-	struct member_notices *notices = &port->remote->page->notices;
-	struct spin *spin = &port->remote->notices;
+	struct cp_remote *remote = port->remote;
+	struct member_notices *notices = &remote->page->notices;
 	bool told;
 
-	set_looks(notices, true);
-	while (!(told = is_told(notices)) && idle(cpu) && spin_on(spin))
+	remote->looks = true;
+	__atomic_store_n(&notices->busy, 0, __ATOMIC_RELAXED);
+	set_waits(&notices->looks, true);
+	while (!(told = look_for_notices(remote)) && idle(cpu) && spin_on(&remote->notices))
 		;
-	set_looks(notices, false);
+	set_waits(&notices->looks, false);
 	if (told)
-		spin_found(spin);
+		spin_found(&remote->notices);
 	return told || is_told(notices);
 }
 

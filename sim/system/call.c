@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bytes.h"
 #include "smaller.h"
@@ -360,10 +359,8 @@ void member_called(struct member *member)
 {
 	struct member_page *page = member->page;
 	struct request r = { .block_len = 0 };
-	uint64_t count;
 
-	if (read(member->fd[MEMBER_CALL], &count, sizeof(count)) != sizeof(count))
-		return;
+	member->served = __atomic_load_n(&page->sides.called, __ATOMIC_ACQUIRE);
 	memcpy(&r.asked, &page->call, sizeof(r.asked));
 	if (!is_valid(&member->port, &r.asked) || fault_cuts_link(member->port.cp)) {
 		member_break(member);

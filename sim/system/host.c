@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "smaller.h"
 
@@ -30,18 +29,10 @@ uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr)
 	return addr - prefix < PREFIX_AREA ? addr - prefix : addr;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void member_set_clock(struct member *member, uint64_t tod, bool runs)
 {
 	member->tod = tod;
-	member->tod_ns = now_ns();
+	member->tod_ns = spin_now_ns();
 	member->runs = runs;
 }
 
@@ -50,7 +41,7 @@ static uint64_t host_tod(void *opaque)
 {
 	const struct member *member = member_of(opaque);
 	const bool goes = member->runs && !member->calling && !member->sys->turn_ns;
-	const uint64_t ns = goes ? now_ns() - member->tod_ns : 0;
+	const uint64_t ns = goes ? spin_now_ns() - member->tod_ns : 0;
 
 	return member->tod + ns / 1000000000u * SYS_TOD_SECOND + ns % 1000000000u * 4096 / 1000;
 }

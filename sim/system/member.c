@@ -59,6 +59,8 @@ void member_end(struct member *member)
 	close(member->sock);
 	member_drop_image(member);
 	member->runs = false;
+	if (member->due)
+		member->sys->due--;
 	member->port.cp = NULL;
 	member_stands(member);
 	*member = (struct member){

@@ -15,13 +15,12 @@
 
 #include "listen.h"
 #include "smaller.h"
-#include "spin.h"
 
 #define WHAT "system's socket"
 /* The TOD clock began in 1900. */
 #define SECONDS_TO_1970 UINT64_C(2208988800)
 /* A call comes within so many ns of the last one if it is looked for instead of being waited for. */
-#define CALL_NS 50000
+#define CALL_NS 150000
 /* CP looks at its clock, and asks again, if it was woken too soon. */
 #define LONGEST_WAIT (1000000 * SYS_TOD_SECOND)
 
@@ -85,6 +84,7 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 	sys->tod = tod;
 	sys->starts = starts;
 	sys->turn_ns = turn_ns;
+	sys->spin.limit = CALL_NS;
 	for (unsigned int i = 0; i < SYS_CONNECTIONS; i++)
 		sys->member[i].sock = -1;
 	if (create_fds(sys) != 0) {
@@ -147,6 +147,8 @@ static void accept_member(struct sys *sys)
 	*member = (struct member){
 		.sys = sys, .since = ++sys->connections, .listed = member->listed,
 	};
+	if (sys->slots <= (unsigned int)(member - sys->member))
+		sys->slots = (unsigned int)(member - sys->member) + 1;
 	member_connect(member, fd);
 }
 
@@ -158,11 +160,31 @@ static void timer_rings(struct sys *sys)
 		cp_system_timer(sys->cp);
 }
 
+/* All that there is for it are interruptions of CPUs that are at work. */
+static bool can_wait(const struct member *member)
+{
+	const struct member_notices *notices = &member->page->notices;
+	const uint64_t cpus = __atomic_load_n(&notices->kicks, __ATOMIC_RELAXED) |
+			      __atomic_load_n(&notices->externals, __ATOMIC_RELAXED);
+
+	return !(cpus & ~__atomic_load_n(&notices->busy, __ATOMIC_RELAXED)) &&
+	       cpus && !__atomic_load_n(&notices->flags, __ATOMIC_RELAXED);
+}
+
+static void tell(struct member *member)
+{
+	/* Whoever waits for its turn looks then. */
+	if (member->asks || __atomic_load_n(&member->page->notices.looks, __ATOMIC_RELAXED))
+		return;
+	if (can_wait(member))
+		member_tell_later(member);
+	else
+		member_tell(member);
+}
+
 /* First those that end: of their log-off others are told. */
 static void look_at_members(struct sys *sys)
 {
-	const uint64_t one = 1;
-
 	/* What is there for a machine came before this: it sees that when it stops looking by itself. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned int i = 0; i < sys->looks; i++)
@@ -171,10 +193,8 @@ static void look_at_members(struct sys *sys)
 	for (unsigned int i = 0; i < sys->looks; i++) {
 		struct member *member = sys->look[i];
 
-		/* A counter that is full is readable.  Whoever waits for its turn looks then. */
-		if (member->noticed && !member->asks &&
-		    !__atomic_load_n(&member->page->notices.looks, __ATOMIC_RELAXED))
-			(void)!write(member->fd[MEMBER_NOTICE], &one, sizeof(one));
+		if (member->noticed)
+			tell(member);
 		member->noticed = member->listed = false;
 	}
 	sys->looks = 0;
@@ -183,6 +203,7 @@ static void look_at_members(struct sys *sys)
 static void serve(struct sys *sys, uint64_t data)
 {
 	struct member *member = &sys->member[data >> 8];
+	uint64_t count;
 
 	switch ((enum sys_source)(data & 0xff)) {
 	case SYS_STOP:
@@ -199,7 +220,8 @@ static void serve(struct sys *sys, uint64_t data)
 		member_said(member);
 		break;
 	case SYS_CALL:
-		member_called(member);
+		/* The call itself is found by its count. */
+		(void)!read(member->fd[MEMBER_CALL], &count, sizeof(count));
 		break;
 	case SYS_ORDER:
 		sys_ordered(sys);
@@ -213,6 +235,13 @@ static void serve(struct sys *sys, uint64_t data)
 	look_at_members(sys);
 }
 
+
+static void serve_call(struct sys *sys, struct member *caller)
+{
+	member_called(caller);
+	look_at_members(sys);
+}
+
 /* The event, or the one among clients that it tells of. */
 static bool is_served(const struct sys *sys, struct epoll_event *event)
 {
@@ -221,35 +250,24 @@ static bool is_served(const struct sys *sys, struct epoll_event *event)
 	return epoll_wait(sys->clients, event, 1, 0) == 1;
 }
 
-/* A machine's next call comes soon after the reply, if it comes soon at all. */
-static int next_event(const struct sys *sys, struct spin *spin, struct epoll_event *event)
-{
-	int ready;
-
-	do
-		ready = epoll_wait(sys->epoll, event, 1, 0);
-	while (ready == 0 && spin_on(spin));
-	if (ready > 0)
-		spin_found(spin);
-	return ready == 0 ? epoll_wait(sys->epoll, event, 1, -1) : ready;
-}
-
 /* One event at a time: serving it can end the connection that another one is about. */
 int sys_run(struct sys *sys, int stop)
 {
-	struct spin spin = { .limit = CALL_NS };
-	struct epoll_event event;
+	struct epoll_event event = { .events = 0 };
+	struct member *caller;
 
 	if (sys_watch(sys, stop, SYS_STOP, NULL) != 0)
 		return -1;
 	for (;;) {
-		const int ready = next_event(sys, &spin, &event);
+		const int ready = sys_wait(sys, &event, &caller);
 
 		if (ready < 0 && errno != EINTR)
 			return -1;
 		if (ready == 1 && (event.data.u64 & 0xff) == SYS_STOP)
 			return 0;
-		if (ready == 1 && is_served(sys, &event))
+		if (caller)
+			serve_call(sys, caller);
+		else if (ready == 1 && is_served(sys, &event))
 			serve(sys, event.data.u64);
 	}
 }

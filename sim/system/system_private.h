@@ -9,6 +9,7 @@
 
 #include "cp_member.h"
 #include "cp_port.h"
+#include "spin.h"
 #include "system_process.h"
 
 /** Connections: members, and those that have not said who they are. */
@@ -46,9 +47,13 @@ struct member {
 	bool waits;		/**< with its hello, for those that are to log on before it */
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
+	uint32_t served;	/**< its call that has a reply, or is to have one */
 	bool noticed;		/**< it is to be told that there are some, … */
 	bool listed;		/**< … and is in the list of those to look at */
+	uint64_t due;		/**< host's ns when it is to be told unless it has looked; 0: it need not */
 };
+
+struct epoll_event;
 
 struct sys {
 	struct cp_system *cp;
@@ -65,6 +70,11 @@ struct sys {
 	unsigned int users;	/**< in the directory, logged on or not */
 	char user[CP_MAX_MACHINES][CP_NAME_LEN + 1];
 	uint64_t connections, logons;
+	unsigned int slots;	/**< of member[] that have ever been used */
+	unsigned int caller;	/**< slot of the last call */
+	unsigned int events;	/**< served since the last call */
+	unsigned int due;	/**< members with something due */
+	struct spin spin;	/**< for the next call */
 	uint64_t turn_ns;	/**< length of a machine's turn; 0: they take none */
 	uint64_t time;		/**< of turns: TOD clock of the system … */
 	uint64_t alarm;		/**< … and what it is set to, or 0 */
@@ -157,6 +167,18 @@ void member_drop_image(struct member *member);
 
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);
+
+/* wait.c */
+/**
+ * Wait for what is to be served next: a machine that has called, in *@caller, else NULL; or an event.
+ *
+ * Return: events in *@event, 0 or 1; or -1 with errno.
+ */
+int sys_wait(struct sys *sys, struct epoll_event *event, struct member **caller);
+/** Its CPUs are at work: it is told of its notices in a moment, if it has not looked by then. */
+void member_tell_later(struct member *member);
+/** Now. */
+void member_tell(struct member *member);
 
 /* reply.c */
 /** To a call that has none yet: it waits for its turn. */

@@ -123,6 +123,8 @@ static inline bool call_raw(struct raw *raw)
 	};
 	eventfd_t count;
 
+	raw->page->sides.machine_waits = 1;
+	__atomic_fetch_add(&raw->page->sides.called, 1, __ATOMIC_SEQ_CST);
 	ck_assert_int_eq(eventfd_write(raw->fd[MEMBER_CALL], 1), 0);
 	ck_assert_int_ge(poll(waits, 2, LIMIT_MS), 1);
 	if (!(waits[0].revents & POLLIN))

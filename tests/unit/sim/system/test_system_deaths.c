@@ -214,6 +214,9 @@ static bool call(struct life *life, struct member_call asked)
 	step(life);
 	raw->page->call = asked;
 	step(life);
+	raw->page->sides.machine_waits = 1;
+	__atomic_fetch_add(&raw->page->sides.called, 1, __ATOMIC_SEQ_CST);
+	step(life);
 	if (eventfd_write(raw->fd[MEMBER_CALL], 1) != 0)
 		return false;
 	step(life);

@@ -204,7 +204,9 @@ TEST(page_of_nonsense)
 	struct raw raw;
 
 	log_on(&raw);
-	memset(raw.page, 0xff, sizeof(*raw.page));
+	/* All but its count of calls, each change of which is one. */
+	memset(&raw.page->sides.replied, 0xff,
+	       sizeof(*raw.page) - offsetof(struct member_page, sides.replied));
 	raw.page->call = (struct member_call){ .function = MEMBER_IUCV, .amode = 31, .gr = { 5, 0x1000 } };
 	memset(raw.page->call.prefix, 0xff, sizeof(raw.page->call.prefix));
 	for (int i = 0; i < 3; i++) {
@@ -212,8 +214,10 @@ TEST(page_of_nonsense)
 		ck_assert_uint_eq(raw.page->reply.how, CP_PROGRAM);
 	}
 	ck_assert_uint_eq(raw.page->reply.pgm, PGM_ADDRESSING);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
+		__atomic_fetch_add(&raw.page->sides.called, 1, __ATOMIC_SEQ_CST);
 		ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
+	}
 	/* More than a hello. */
 	say(raw.sock, &good, GOOD_LEN, NULL, 0);
 	ck_ended(raw.sock);
@@ -227,6 +231,8 @@ TEST(full_counter)
 
 	log_on(&raw);
 	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_REPLY], UINT64_C(0xfffffffffffffffe)), 0);
+	raw.page->sides.machine_waits = 1;
+	__atomic_fetch_add(&raw.page->sides.called, 1, __ATOMIC_SEQ_CST);
 	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
 	ck_ended(raw.sock);
 	raw_log_off(&raw);
@@ -260,6 +266,44 @@ TEST(looks_by_itself)
 	command(&alice, "FORCE BOB");
 	ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
 	ck_assert(is_readable(raw.fd[MEMBER_NOTICE]));
+	close(raw.sock);
+	raw_log_off(&raw);
+}
+
+static void raw_iucv(struct raw *raw, uint32_t function)
+{
+	raw->page->call = (struct member_call){
+		.function = MEMBER_IUCV, .amode = 64, .gr = { function, PARM },
+	};
+	ck_assert(call_raw(raw));
+	ck_assert_uint_eq(raw->page->reply.cc, 0);
+}
+
+/*
+ * A CPU that is at work, as its machine says, and never looks: it is told of its interruption all the
+ * same, however much others have to be served.
+ */
+TEST(never_looks)
+{
+	struct raw raw;
+	eventfd_t count;
+
+	log_on(&raw);
+	put_be32(raw.ram + PARM + IPBFADR1, BUFFER);
+	raw_iucv(&raw, IUCV_DECLARE_BUFFER);
+	memset(raw.ram + PARM, 0, 40);
+	raw.ram[PARM + IPMASK] = 0xf8;
+	raw_iucv(&raw, IUCV_SET_CONTROL_MASK);
+	__atomic_store_n(&raw.page->notices.flags, 0, __ATOMIC_SEQ_CST);
+	eventfd_read(raw.fd[MEMBER_NOTICE], &count);
+	__atomic_store_n(&raw.page->notices.busy, 1, __ATOMIC_SEQ_CST);
+	fill_connect(&alice, "BOB");
+	ck_iucv(&alice, IUCV_CONNECT);
+	ck_assert_uint_eq(__atomic_load_n(&raw.page->notices.kicks, __ATOMIC_ACQUIRE), 1);
+	for (unsigned int tries = 0; !is_readable(raw.fd[MEMBER_NOTICE]); tries++) {
+		ck_assert_uint_lt(tries, LIMIT_MS);
+		ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
+	}
 	close(raw.sock);
 	raw_log_off(&raw);
 }

@@ -48,6 +48,7 @@ static void *play(void *unused)
 		page->reply = (struct member_reply){ .value = 1 };
 		__atomic_fetch_or(&page->notices.kicks, kicks_then, __ATOMIC_RELEASE);
 		__atomic_fetch_or(&page->notices.externals, externals_then, __ATOMIC_RELEASE);
+		__atomic_store_n(&page->sides.replied, page->sides.called, __ATOMIC_SEQ_CST);
 		ck_assert_int_eq(eventfd_write(fds[MEMBER_REPLY], 1), 0);
 	}
 	return unused;
@@ -64,6 +65,7 @@ static void start(void)
 		fds[i] = eventfd(0, EFD_CLOEXEC | (i == MEMBER_REPLY ? EFD_NONBLOCK : 0));
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[MEMBER_PAGE], 0);
 	ck_assert(page != MAP_FAILED);
+	page->sides.process_waits = 1;
 	ck_assert_int_eq(pthread_create(&server, NULL, play, NULL), 0);
 }
 
