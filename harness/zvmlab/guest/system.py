@@ -256,7 +256,7 @@ class System:
             guest.configure()
         members = {name: (guest.config, guest.artifacts) for name, guest in self.guests.items()}
         others = [userid for userid in self.users if userid not in members]
-        since += program(Progress()).parent.name
+        since += _program().parent.name
         return checkpoint.system_key(members, others, self._segments, self._options, since)
 
     @property
