@@ -10,7 +10,11 @@ import pytest
 from made_patches import DRIVER, SOURCE, make_tree
 
 from zvmlab.base.errors import UsageError
-from zvmlab.verdict.applied import File
+from zvmlab.base.progress import Progress
+from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.modulebuild import Build
+from zvmlab.verdict import sides
+from zvmlab.verdict.applied import Applied, File
 from zvmlab.verdict.parts import Folder, Part, check_touched, looks_modular, modular_parts
 
 CHAR = "drivers/s390/char"
@@ -99,3 +103,28 @@ def test_folder_is_built_as_in_the_tree(tree: Path, config: Path, tmp_path: Path
     argv = ["gcc", "-E", "-P", *flags.split(), str(work / "place.c")]
     said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     assert f'"{CHAR}/place.c"' in said
+
+
+@pytest.mark.parametrize("packaged", [True, False])
+def test_module_that_cannot_be_built_alone(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: bool
+) -> None:
+    """With the headers of a packaged kernel, its source may be what is missing."""
+    (tmp_path / "out/include/config").mkdir(parents=True)
+    (tmp_path / "out/include/config/auto.conf").write_text("CONFIG_MONREADER=m\n")
+    kernel = Kernel("7.2.13", "sid", tmp_path / "vmlinuz", None)
+    work = tmp_path / "work"
+
+    def fails(folder: Path, *_words: object) -> None:
+        raise UsageError(f"building {folder} failed: no rule to make target")
+
+    monkeypatch.setattr(sides, "resolve", lambda *_words, **_more: kernel)
+    monkeypatch.setattr(sides, "build_folder", lambda *_words: Build(tmp_path / "out", "cc", None))
+    monkeypatch.setattr(sides, "built_modules", fails)
+    target = sides.Target("sid", tree, "", packaged)
+    base, patched = ({DRIVER: File(text.encode())} for text in (SOURCE, f"{SOURCE}int a;\n"))
+    with pytest.raises(sides.BaseFails) as failed:
+        sides.build_sides(target, Applied(base, patched, {}), work, Progress(quiet=True))
+    said = str(failed.value)
+    assert said.startswith(f"building {CHAR} failed: no rule")
+    assert said.endswith("such as source:6.12") == packaged

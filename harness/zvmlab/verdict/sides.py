@@ -28,6 +28,10 @@ from zvmlab.verdict.parts import Folder, Part, is_document, looks_modular, modul
 
 _SERIES = re.compile(r"(\d+\.\d+)\.")
 BASE, PATCHED = "base", "patched"
+_ALONE = (
+    "; a module that needs more of the tree than its folder is built with a source tree only, such as"
+    " source:6.12"
+)
 
 
 class BaseFails(UsageError):
@@ -229,7 +233,9 @@ def _of_modules(
             try:
                 built = built_modules(folder, kernel, progress)
             except UsageError as error:
-                raise fails(_plain_error(str(error), folder, part.folder)) from error
+                text = _plain_error(str(error), folder, part.folder)
+                hint = _ALONE if target.packaged and side == BASE else ""
+                raise fails(f"{text}{hint}") from error
             made += built.values()
         files[side] = tuple(made)
     modules = tuple(module for part in parts for module in part.modules)
