@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,10 @@ FAILED = "/sys/module/failcall/parameters/failed"
 BLOCK, LOGRDR = "dcssblk", "vmlogrdr"
 # What kzalloc() of a constant size calls, in 6.1 and later.
 ALLOCATORS = ("kmalloc_trace", "__kmalloc_cache_noprof")
+# Since 6.12 IUCV makes the devices of its drivers.
+DEVICES = ("iucv_alloc_device", *ALLOCATORS)
+# More allocations than any of them makes.
+MOST = 100
 WITH_SEGMENTS = pytest.mark.zvmlab(segments=SEGMENTS, modules=(BLOCK,), crashes=("panic",))
 WITH_RECORDS = pytest.mark.zvmlab(
     modules=(LOGRDR,), cp={"directory": DIRECTORY}, crashes=("panic",)
@@ -45,28 +50,47 @@ pytestmark = pytest.mark.not_debug("it makes allocations fail itself")
 Fails = Callable[..., contextlib.AbstractContextManager[None]]
 
 
-@pytest.fixture
-def fails(guest: Guest, built_module: Callable[..., Path]) -> Fails:
-    """A block in which the n-th call that a module makes of a function returns *result*."""
-    guest.agent.write_file(MODULE, built_module(SOURCE).read_bytes(), 0o600)
+class Failcall:
+    """The module that lets a call fail, in a guest."""
+
+    def __init__(self, guest: Guest, built_module: Callable[..., Path]) -> None:
+        self._agent = guest.agent
+        self._agent.write_file(MODULE, built_module(SOURCE).read_bytes(), 0o600)
 
     @contextlib.contextmanager
-    def failing(
-        caller: str, names: Sequence[str], result: int = -errno.ENOMEM, nth: int = 1
-    ) -> Iterator[None]:
+    def at(
+        self, caller: str, names: Sequence[str], result: int = -errno.ENOMEM, nth: int = 1
+    ) -> Iterator[list[int]]:
+        """The n-th call that a module makes of a function returns *result*; afterwards the list has
+        it, if it came."""
         # A kernel has one of the names.
         for name in names:
             params = {"function": name, "caller": caller, "result": result, "nth": nth}
-            error = guest.agent.insmod(MODULE, params).errno
+            error = self._agent.insmod(MODULE, params).errno
             if error == errno.EOPNOTSUPP:
                 pytest.skip("the kernel has no kprobes")
             if error == 0:
                 break
         else:
             raise AssertionError(f"the kernel has none of the functions {', '.join(names)}")
-        yield
-        assert int(guest.agent.read_file(FAILED)) == 1, "the call did not come"
-        guest.agent.rmmod("failcall").check()
+        came: list[int] = []
+        yield came
+        came += [nth] * int(self._agent.read_file(FAILED))
+        self._agent.rmmod("failcall").check()
+
+
+@pytest.fixture
+def fails(guest: Guest, built_module: Callable[..., Path]) -> Fails:
+    """A block in which a call fails, which must come."""
+    failcall = Failcall(guest, built_module)
+
+    @contextlib.contextmanager
+    def failing(
+        caller: str, names: Sequence[str], result: int = -errno.ENOMEM, nth: int = 1
+    ) -> Iterator[None]:
+        with failcall.at(caller, names, result, nth) as came:
+            yield
+        assert came == [nth], "the call did not come"
 
     return failing
 
@@ -129,6 +153,69 @@ def failed_lines(
         call = batch.start(LIMIT)
         wait_until(lambda: any(FAILED_ONLINE in line for line in lines()), "the failure", lines)
     return lines(), call
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What needs memory: a module that is loaded, or a device of it that is opened."""
+
+    device: str = ""
+    flags: int = os.O_RDONLY
+    numbers: Sequence[int] = range(1, MOST)
+    """Of the allocations that are to fail."""
+    allocators: Sequence[str] = ALLOCATORS
+
+    def errno(self, guest: Guest, module: str) -> int:
+        """Of an attempt; what it has made is undone."""
+        agent = guest.agent
+        if not self.device:
+            error = agent.insmod(module).errno
+            if error == 0:
+                agent.rmmod(module).check()
+            return error
+        result = agent.open(self.device, self.flags)
+        if result.errno == 0:
+            agent.close(result.check()).check()
+        return result.errno
+
+
+NEEDS = {
+    # One for the file, and 256 for as many messages.
+    "monreader": Needs("/dev/monreader", numbers=(1, 2, 256, 257, 258)),
+    "monwriter": Needs("/dev/monwriter", os.O_WRONLY),
+    "appldata_net_sum": Needs(),
+    "smsgiucv_app": Needs(allocators=DEVICES),
+    "vmlogrdr": Needs(allocators=DEVICES),
+}
+SHOWS = {
+    "monreader": "M15",
+    "monwriter": "W1",
+    "appldata_net_sum": "A11",
+    "smsgiucv_app": "U9",
+    "vmlogrdr": "L22",
+}
+
+
+@pytest.mark.zvmlab(modules=tuple(NEEDS))
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(name, marks=pytest.mark.requirement(SHOWS[name])) for name in NEEDS],
+)
+def test_without_memory_it_is_enomem(
+    guest: Guest, built_module: Callable[..., Path], module: str
+) -> None:
+    """Each allocation fails once; then there is enough, and it succeeds."""
+    needs, failcall = NEEDS[module], Failcall(guest, built_module)
+    if needs.device:
+        guest.agent.modprobe(module).check()
+    errors = []
+    for nth in needs.numbers:
+        with failcall.at(module, needs.allocators, 0, nth) as came:
+            errors.append(needs.errno(guest, module))
+        if not came:
+            break
+    assert len(errors) > 1
+    assert errors == [errno.ENOMEM] * (len(errors) - 1) + [0]
 
 
 @WITH_DISKS
