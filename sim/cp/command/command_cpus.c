@@ -53,7 +53,7 @@ int cpcmd_cpu(struct cpcmd_args *args)
 		return cpcmd_invalid(args, "CPU");
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "CPU");
-	if (strcmp(args->word, "ALL") == 0)
+	if (cpcmd_is(args->word, KEYWORD_ALL))
 		times = cp_cpu_count(args->cp);
 	else if (!cpcmd_number(args->word, 16, 0, args->cp->config.cpus - 1, &address) ||
 		 !has(args->cp, (unsigned int)address))
@@ -105,7 +105,7 @@ static int take_cpus(struct cpcmd_args *args, uint64_t *cpus)
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
 	do {
-		if (strcmp(args->word, "TYPE") == 0 && *cpus != 0)
+		if (cpcmd_is(args->word, KEYWORD_TYPE) && *cpus != 0)
 			return 0;
 		if (!take_range(args->word, cpus))
 			return cpcmd_invalid(args, MODULE);
@@ -129,10 +129,10 @@ int cpcmd_define_cpu(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
-	if (strcmp(args->word, "TYPE") == 0) {
+	if (cpcmd_is(args->word, KEYWORD_TYPE)) {
 		if (!cpcmd_next(args))
 			return cpcmd_missing(args, MODULE);
-		if (strcmp(args->word, "CP") != 0)
+		if (!cpcmd_is(args->word, KEYWORD_CP))
 			return cpcmd_invalid(args, MODULE);
 		rc = cpcmd_end(args, MODULE);
 		if (rc != 0)
@@ -160,7 +160,7 @@ int cpcmd_detach_cpu(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
-	if (strcmp(args->word, "TYPE") == 0)
+	if (cpcmd_is(args->word, KEYWORD_TYPE))
 		return cpcmd_invalid(args, MODULE);
 	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS; cpu++) {
 		if (!(cpus >> cpu & 1))

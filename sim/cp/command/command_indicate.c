@@ -187,7 +187,7 @@ int cpcmd_detach(struct cpcmd_args *args)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "DTV");
-	if (strcmp(args->word, "CPU") == 0)
+	if (cpcmd_is(args->word, KEYWORD_CPU))
 		return cpcmd_detach_cpu(args);
 	do {
 		if (!cpcmd_number(args->word, 16, 0, UINT16_MAX, &number))

@@ -202,7 +202,7 @@ static int signal_shutdown(struct cpcmd_args *args)
 				     "Userid missing or invalid");
 	strcpy(userid, strcmp(args->word, "*") == 0 ? args->userid : args->word);
 	if (cpcmd_next(args)) {
-		if (strcmp(args->word, "WITHIN") != 0)
+		if (!cpcmd_is(args->word, KEYWORD_WITHIN))
 			return cpcmd_invalid(args, "SIG");
 		if (!cpcmd_next(args))
 			return cpcmd_missing(args, "SIG");

@@ -87,7 +87,7 @@ static int selection(struct cpcmd_args *args, const struct domain *domain)
 		return cpcmd_missing(args, MODULE);
 	if (!in_list(domain->selections, args->word))
 		return cpcmd_invalid(args, MODULE);
-	if (strcmp(args->word, "ALL") == 0)
+	if (cpcmd_is(args->word, KEYWORD_ALL))
 		return cpcmd_end(args, MODULE);
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
@@ -169,7 +169,7 @@ static int enable(struct cpcmd_args *args, bool event, bool on)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
-	if (strcmp(args->word, "ALL") == 0) {
+	if (cpcmd_is(args->word, KEYWORD_ALL)) {
 		bits = all_domains(event);
 		rc = cpcmd_end(args, MODULE);
 		if (rc == 0)
@@ -269,7 +269,7 @@ static int rate(struct cpcmd_args *args)
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
 	memcpy(word, args->word, sizeof(word));
-	if (strcmp(word, "STOP") != 0) {
+	if (!cpcmd_is(word, KEYWORD_STOP)) {
 		if (!parse_rate(word, &hundredths))
 			return cpcmd_invalid(args, MODULE);
 		/* The unit is always seconds and may be left out. */
@@ -291,9 +291,9 @@ static int config(struct cpcmd_args *args, bool event)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
-	if (strcmp(args->word, "LIMIT") == 0)
+	if (cpcmd_is(args->word, KEYWORD_LIMIT))
 		return duration(args, 1, LIMIT_MAX_SECONDS, &settings->config_limit_seconds);
-	if (strcmp(args->word, "SIZE") != 0)
+	if (!cpcmd_is(args->word, KEYWORD_SIZE))
 		return cpcmd_invalid(args, MODULE);
 	rc = number(args, 1, MAX_PAGES, &pages);
 	if (rc == 0)
@@ -311,11 +311,11 @@ static int event_size(struct cpcmd_args *args, struct mon_settings *settings)
 
 	assert(args->word[0] != '\0');
 	do {
-		if (strcmp(args->word, "BLOCK") == 0) {
+		if (cpcmd_is(args->word, KEYWORD_BLOCK)) {
 			rc = number(args, 1, MAX_BLOCK, &n);
 			if (rc == 0)
 				settings->block = (uint32_t)n;
-		} else if (strcmp(args->word, "PARTITION") == 0) {
+		} else if (cpcmd_is(args->word, KEYWORD_PARTITION)) {
 			rc = number(args, 1, MAX_PAGES, &n);
 			if (rc == 0)
 				settings->partition_pages = (uint32_t)n;
@@ -381,11 +381,11 @@ static int settings(struct cpcmd_args *args, bool event)
 		return enable(args, event, false);
 	if (cpcmd_is(args->word, KEYWORD_CONFIG))
 		return config(args, event);
-	if (event && (strcmp(args->word, "BLOCK") == 0 || strcmp(args->word, "PARTITION") == 0))
+	if (event && (cpcmd_is(args->word, KEYWORD_BLOCK) || cpcmd_is(args->word, KEYWORD_PARTITION)))
 		return event_size(args, monitor_settings(args->cp, true));
 	if (!event && cpcmd_is(args->word, KEYWORD_INTERVAL))
 		return interval(args);
-	if (!event && strcmp(args->word, "RATE") == 0)
+	if (!event && cpcmd_is(args->word, KEYWORD_RATE))
 		return rate(args);
 	return cpcmd_invalid(args, MODULE);
 }
@@ -414,14 +414,14 @@ int cpcmd_monitor(struct cpcmd_args *args)
 	quote(text, args->next);
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
-	event = strcmp(args->word, "EVENT") == 0;
-	if (!event && strcmp(args->word, "SAMPLE") != 0)
+	event = cpcmd_is(args->word, KEYWORD_EVENT);
+	if (!event && !cpcmd_is(args->word, KEYWORD_SAMPLE))
 		return cpcmd_invalid(args, MODULE);
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
-	if (strcmp(args->word, "START") == 0)
+	if (cpcmd_is(args->word, KEYWORD_START))
 		return start(args, event);
-	if (strcmp(args->word, "STOP") == 0)
+	if (cpcmd_is(args->word, KEYWORD_STOP))
 		return stop(args, event);
 	rc = settings(args, event);
 	if (rc == 0)

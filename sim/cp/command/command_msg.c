@@ -25,7 +25,7 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 				     "Userid missing or invalid");
 	if (strcmp(args->word, "*") == 0)
 		snprintf(args->word, sizeof(args->word), "%s", args->userid);
-	if (strcmp(args->word, "OP") == 0)
+	if (cpcmd_is(args->word, KEYWORD_OP))
 		snprintf(args->word, sizeof(args->word), "%s", CP_OPERATOR_ID);
 	text = cpcmd_rest(args);
 	if (*text == '\0')

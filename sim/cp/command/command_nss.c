@@ -72,20 +72,20 @@ static int parse(struct cpcmd_args *args, struct selection *selection)
 	bool operand = cpcmd_next(args);
 
 	assert(selection->name[0] == '\0' && selection->fileid == 0);
-	if (operand && strcmp(args->word, "NAME") == 0) {
+	if (operand && cpcmd_is(args->word, KEYWORD_NAME)) {
 		if (!cpcmd_next(args))
 			return cpcmd_missing(args, MODULE);
 		if (strlen(args->word) > CP_NAME_LEN)
 			return cpcmd_invalid(args, MODULE);
 		memcpy(selection->name, args->word, strlen(args->word) + 1);
 		operand = cpcmd_next(args);
-	} else if (operand && (strcmp(args->word, "ALL") == 0 ||
+	} else if (operand && (cpcmd_is(args->word, KEYWORD_ALL) ||
 			       cpcmd_number(args->word, 10, 1, MAX_RECORDS, &selection->fileid))) {
 		operand = cpcmd_next(args);
 	}
 	if (!operand)
 		return 0;
-	if (strcmp(args->word, "MAP") != 0)
+	if (!cpcmd_is(args->word, KEYWORD_MAP))
 		return cpcmd_invalid(args, MODULE);
 	selection->map = true;
 	return cpcmd_end(args, MODULE);

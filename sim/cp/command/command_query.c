@@ -151,7 +151,7 @@ int cpcmd_query_vtod(struct cpcmd_args *args)
 
 		if (rc != 0)
 			return rc;
-		sync |= strcmp(args->word, "SYNC") == 0;
+		sync |= cpcmd_is(args->word, KEYWORD_SYNC);
 	}
 	vtod_line(args->cp, "System TOD:", tod);
 	vtod_line(args->cp, "User TOD:", tod);

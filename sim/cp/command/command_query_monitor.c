@@ -139,8 +139,8 @@ int cpcmd_query_monitor(struct cpcmd_args *args)
 	int rc;
 
 	if (cpcmd_next(args)) {
-		sample = strcmp(args->word, "SAMPLE") == 0;
-		event = strcmp(args->word, "EVENT") == 0;
+		sample = cpcmd_is(args->word, KEYWORD_SAMPLE);
+		event = cpcmd_is(args->word, KEYWORD_EVENT);
 		if (!sample && !event)
 			return cpcmd_invalid(args, "MOQ");
 		rc = cpcmd_end(args, "MOQ");

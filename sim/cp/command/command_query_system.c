@@ -161,7 +161,7 @@ int cpcmd_query_quickdsp(struct cpcmd_args *args)
 static int read_for_user(struct cpcmd_args *args, char *name, size_t size)
 {
 	bool given = cpcmd_next(args);
-	const bool preposition = given && strcmp(args->word, "FOR") == 0;
+	const bool preposition = given && cpcmd_is(args->word, KEYWORD_FOR);
 	bool keyword;
 
 	if (preposition)
@@ -171,7 +171,7 @@ static int read_for_user(struct cpcmd_args *args, char *name, size_t size)
 		return cpcmd_end(args, MODULE);
 	if (given && !strchr(args->classes, 'B'))
 		return cpcmd_invalid(args, MODULE);
-	keyword = given && strcmp(args->word, "USER") == 0;
+	keyword = given && cpcmd_is(args->word, KEYWORD_USER);
 	if (keyword)
 		given = cpcmd_next(args);
 	if (!given && (preposition || keyword))
@@ -262,7 +262,7 @@ int cpcmd_query_real_devices(struct cpcmd_args *args)
 	memcpy(type, args->word, sizeof(type));
 	if (!cpcmd_next(args))
 		shown = 1;
-	else if (strcmp(args->word, "ALL") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_ALL))
 		shown = (1u << count) - 1;
 	for (unsigned int i = 0; args->word[0] != '\0' && i < count; i++)
 		if (cpcmd_is(args->word, kinds[i].keyword))

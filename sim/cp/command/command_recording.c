@@ -68,15 +68,15 @@ static int read_userid(struct cpcmd_args *args, struct rec_change *change,
 static int read_operand(struct cpcmd_args *args, struct rec_change *change,
 			char userid[CP_NAME_LEN + 1])
 {
-	if (strcmp(args->word, "ON") == 0)
+	if (cpcmd_is(args->word, KEYWORD_ON))
 		change->on = true;
-	else if (strcmp(args->word, "OFF") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_OFF))
 		change->off = true;
-	else if (strcmp(args->word, "PURGE") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_PURGE))
 		change->purge = true;
-	else if (strcmp(args->word, "LIMIT") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_LIMIT))
 		return read_limit(args, change);
-	else if (strcmp(args->word, "QID") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_QID))
 		return read_userid(args, change, userid);
 	else
 		return cpcmd_invalid(args, MODULE);
@@ -156,7 +156,7 @@ int cpcmd_acnt(struct cpcmd_args *args)
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "ACC");
 	do {
-		const bool all = strcmp(args->word, "ALL") == 0;
+		const bool all = cpcmd_is(args->word, KEYWORD_ALL);
 
 		if (!all && !parts_logged_on(cp, args->word))
 			return cpcmd_message(cp, "ACC", CPCMD_NOT_LOGGED_ON, 'E',

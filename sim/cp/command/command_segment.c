@@ -104,13 +104,13 @@ static int parse_definition(struct cpcmd_args *args, struct cp_segment_config *c
 
 		assert(config->ranges <= CP_MAX_RANGES);
 		if (config->ranges > 0) {
-			if (strcmp(args->word, "RSTD") == 0) {
+			if (cpcmd_is(args->word, KEYWORD_RSTD)) {
 				config->restricted = true;
 				continue;
 			}
 			/* What they would change is not simulated. */
-			if (strcmp(args->word, "LOADNSHR") == 0 ||
-			    strcmp(args->word, "SECURE") == 0)
+			if (cpcmd_is(args->word, KEYWORD_LOADNSHR) ||
+			    cpcmd_is(args->word, KEYWORD_SECURE))
 				continue;
 		}
 		if (config->ranges == CP_MAX_RANGES || !parse_pages(args, range))

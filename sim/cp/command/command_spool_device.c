@@ -82,9 +82,9 @@ static int output_option(struct cpcmd_args *args, struct spool_device *device)
 
 	if (cpcmd_is(args->word, KEYWORD_COPY))
 		return next_copies(args, device);
-	if (strcmp(args->word, "FORM") == 0)
+	if (cpcmd_is(args->word, KEYWORD_FORM))
 		return cpcmd_next_field(args, "CSP", label->form);
-	if (strcmp(args->word, "DEST") == 0)
+	if (cpcmd_is(args->word, KEYWORD_DEST))
 		return cpcmd_next_field(args, "CSP", label->dest);
 	if (cpcmd_is(args->word, KEYWORD_DIST)) {
 		const int rc = cpcmd_next_field(args, "CSP", label->dist);
@@ -95,7 +95,7 @@ static int output_option(struct cpcmd_args *args, struct spool_device *device)
 	}
 	if (cpcmd_is(args->word, KEYWORD_TO))
 		return cpcmd_next_to(args, "CSP", device->to, &device->to_queue);
-	if (strcmp(args->word, "OFF") == 0) {
+	if (cpcmd_is(args->word, KEYWORD_OFF)) {
 		device->to[0] = '\0';
 		return 0;
 	}
@@ -167,7 +167,7 @@ static int close_option(struct cpcmd_args *args, struct spool_close *how,
 		how->keep = true;
 	else if (cpcmd_is(args->word, KEYWORD_NOKEEP))
 		how->nokeep = true;
-	else if (strcmp(args->word, "EOF") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_EOF))
 		how->even_cont = true;
 	else if (!reader && cpcmd_is(args->word, KEYWORD_TO)) {
 		how->to = words->to;
@@ -268,7 +268,7 @@ static int tag_query(struct cpcmd_args *args)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "TAG");
-	if (strcmp(args->word, "FILE") == 0)
+	if (cpcmd_is(args->word, KEYWORD_FILE))
 		return tag_query_file(args);
 	if (!cpcmd_is(args->word, KEYWORD_DEV))
 		return cpcmd_invalid(args, "TAG");
@@ -345,7 +345,7 @@ static void query_unit(struct cp *cp, unsigned int unit)
 /* QUERY VIRTUAL: those that args->word names; UR: all.  False if it names none. */
 bool cpcmd_query_units(struct cpcmd_args *args, int *rc)
 {
-	const bool all = strcmp(args->word, "UR") == 0;
+	const bool all = cpcmd_is(args->word, KEYWORD_UR);
 	unsigned int units = all ? 0 : units_of(args);
 
 	for (unsigned int i = 0; all && i < args->cp->config.units; i++)

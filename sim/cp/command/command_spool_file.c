@@ -91,14 +91,14 @@ static int next_queue(struct cpcmd_args *args, const char *module, struct select
 	snprintf(s->owner, sizeof(s->owner), "%s", args->userid);
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, module);
-	if (!cpcmd_is_queue(args, &s->queue) && strcmp(args->word, "ALL") != 0) {
+	if (!cpcmd_is_queue(args, &s->queue) && !cpcmd_is(args->word, KEYWORD_ALL)) {
 		rc = take_owner(args, module, s);
 		if (rc != 0)
 			return rc;
 		if (!cpcmd_next(args))
 			return cpcmd_missing(args, module);
 	}
-	if (strcmp(args->word, "ALL") == 0)
+	if (cpcmd_is(args->word, KEYWORD_ALL))
 		s->all_queues = s->chosen = true;
 	else if (!cpcmd_is_queue(args, &s->queue))
 		return cpcmd_invalid(args, module);
@@ -114,7 +114,7 @@ static int choose(struct cpcmd_args *args, const char *module, struct selection 
 	uint64_t id;
 
 	s->chosen = true;
-	if (strcmp(args->word, "ALL") == 0)
+	if (cpcmd_is(args->word, KEYWORD_ALL))
 		return 0;
 	if (cpcmd_number(args->word, 10, 0, SPOOL_MAX_ID, &id)) {
 		if (s->ids == sizeof(s->id) / sizeof(s->id[0]))
@@ -124,9 +124,9 @@ static int choose(struct cpcmd_args *args, const char *module, struct selection 
 	}
 	if (cpcmd_is(args->word, KEYWORD_CLASS))
 		return cpcmd_next_class(args, module, false, &s->spool_class);
-	if (strcmp(args->word, "FORM") == 0)
+	if (cpcmd_is(args->word, KEYWORD_FORM))
 		return cpcmd_next_field(args, module, s->form);
-	if (strcmp(args->word, "DEST") == 0)
+	if (cpcmd_is(args->word, KEYWORD_DEST))
 		return cpcmd_next_field(args, module, s->dest);
 	return -1;
 }
@@ -229,7 +229,7 @@ static int change_option(struct cpcmd_args *args, struct change *change)
 		change->nohold = true;
 	else if (cpcmd_is(args->word, KEYWORD_CLASS))
 		rc = cpcmd_next_class(args, "CSG", false, &change->spool_class);
-	else if (strcmp(args->word, "FORM") == 0)
+	else if (cpcmd_is(args->word, KEYWORD_FORM))
 		rc = cpcmd_next_field(args, "CSG", change->form);
 	else if (cpcmd_is(args->word, KEYWORD_NAME)) {
 		rc = cpcmd_next_name(args, "CSG", change->name, change->type);
@@ -293,7 +293,7 @@ int cpcmd_transfer(struct cpcmd_args *args)
 
 	if (rc == 0 && s.all_queues)
 		return cpcmd_invalid(args, "CST");
-	while (rc == 0 && cpcmd_next(args) && strcmp(args->word, "TO") != 0) {
+	while (rc == 0 && cpcmd_next(args) && !cpcmd_is(args->word, KEYWORD_TO)) {
 		rc = choose(args, "CST", &s);
 		if (rc < 0)
 			rc = cpcmd_invalid(args, "CST");
@@ -362,7 +362,7 @@ static int query_option(struct cpcmd_args *args, struct selection *s, struct lis
 {
 	int rc;
 
-	if (strcmp(args->word, "ALL") == 0)
+	if (cpcmd_is(args->word, KEYWORD_ALL))
 		listing->names = true;
 	else if (cpcmd_is(args->word, KEYWORD_SHORTDATE))
 		listing->date = SHORT_DATE;

@@ -140,9 +140,9 @@ static int take_sizes(struct cpcmd_args *args, struct sizes *sizes)
 	strcpy(sizes->initial, args->word);
 	sizes->standby[0] = sizes->reserved[0] = '\0';
 	while (cpcmd_next(args)) {
-		char *to = strcmp(args->word, "STANDBY") == 0	 ? sizes->standby
-			   : strcmp(args->word, "RESERVED") == 0 ? sizes->reserved
-								 : NULL;
+		char *to = cpcmd_is(args->word, KEYWORD_STANDBY)    ? sizes->standby
+			   : cpcmd_is(args->word, KEYWORD_RESERVED) ? sizes->reserved
+								    : NULL;
 
 		if (!to || to[0])
 			return cpcmd_invalid(args, MODULE);
@@ -179,7 +179,7 @@ static int take_config(struct cpcmd_args *args, char *list, size_t size)
 	while (cpcmd_next(args)) {
 		const size_t len = strlen(list);
 
-		if (strcmp(args->word, "STANDBY") == 0 || strcmp(args->word, "RESERVED") == 0)
+		if (cpcmd_is(args->word, KEYWORD_STANDBY) || cpcmd_is(args->word, KEYWORD_RESERVED))
 			return cpcmd_invalid(args, MODULE);
 		snprintf(list + len, size - len, "%s%s", len > 0 ? " " : "", args->word);
 	}
@@ -244,13 +244,13 @@ int cpcmd_define_storage(struct cpcmd_args *args)
 
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
-	if (strcmp(args->word, "STANDBY") == 0)
+	if (cpcmd_is(args->word, KEYWORD_STANDBY))
 		return define_standby(args);
 	if (cp->ipled)
 		return cpcmd_message(cp, MODULE, CPCMD_CONFLICT, 'E',
 				     "Conflicting option - storage can be defined only before "
 				     "the guest is IPLed");
-	config = strcmp(args->word, "CONFIG") == 0;
+	config = cpcmd_is(args->word, KEYWORD_CONFIG);
 	rc = define_all(args, config);
 	if (rc != 0)
 		return rc;

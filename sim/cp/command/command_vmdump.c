@@ -26,7 +26,7 @@ static bool take_address(const char *text, size_t len, uint64_t assumed, uint64_
 
 	snprintf(word, sizeof(word), "%.*s", (int)len, text);
 	*out = assumed;
-	return len == 0 || strcmp(word, "END") == 0 ||
+	return len == 0 || cpcmd_is(word, KEYWORD_END) ||
 	       cpcmd_number(word, 16, 0, UINT64_MAX, out);
 }
 
@@ -86,9 +86,9 @@ static int take_operands(struct cpcmd_args *args, struct dump *dump)
 	int rc = 0;
 
 	while (rc == 0 && *cpcmd_rest(args) != '*' && cpcmd_next(args)) {
-		if (strcmp(args->word, "TO") == 0)
+		if (cpcmd_is(args->word, KEYWORD_TO))
 			rc = take_name(args, dump->to);
-		else if (strcmp(args->word, "FORMAT") == 0)
+		else if (cpcmd_is(args->word, KEYWORD_FORMAT))
 			rc = take_name(args, dump->type);
 		else
 			rc = take_range(args, dump);
