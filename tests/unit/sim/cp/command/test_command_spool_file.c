@@ -48,6 +48,8 @@ TEST(files_are_chosen_by_form_and_destination)
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_PUN, 2).spool_class, 'A');
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_PUN, 3).spool_class, 'Q');
 	ck_guest("TRANSFER PUN FORM GREEN DEST ROOM2 TO OPERATOR", 0, "NO FILES TRANSFERRED\n");
+	/* TO has the same short form as in SPOOL. */
+	ck_guest("TRANSFER PUN FORM GREEN DEST ROOM2 T OPERATOR", 0, "NO FILES TRANSFERRED\n");
 	ck_guest("PURGE PUN FORM BLUE", 0, "0002 FILES PURGED\n");
 	ck_assert_uint_eq(spool_files(), 1);
 	ck_guest("PURGE PUN DEST ROOM1", 0, "0001 FILE PURGED\n");
