@@ -121,3 +121,20 @@ def test_a_short_wait_asks_nobody(clock: Clock) -> None:
     assert (limit.over, asked) == (True, [])
     limit = FairLimit(0, told, soon=True)
     assert (limit.over, asked) == (True, [])
+
+
+def test_whoever_waits_may_be_late_itself(clock: Clock) -> None:
+    """Nothing was asked before it had no CPU for longer than all of its time."""
+    limit = FairLimit(10, lambda: 0.0, soon=True)
+    assert limit.left() == 1.0
+    clock.now += 31
+    assert limit.left() == 9.0
+    clock.now += 8.75
+    assert limit.left() == 0.25
+    clock.now += 0.25
+    assert limit.over
+    late = FairLimit(10, lambda: 0.0, soon=True)
+    clock.now += 95
+    assert late.left() == 5.0
+    clock.now += 5
+    assert late.over

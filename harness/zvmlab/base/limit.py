@@ -59,8 +59,10 @@ class FairLimit(Limit):
         """*soon*: most waits of the kind end so soon that asking *starved* would take as long.
 
         Then it is asked when a tenth of the time is over, and left() tells the time until then.
+        Whoever comes later than that had no CPU itself, and what it missed does not count either.
         """
         super().__init__(seconds)
+        self._last = self._end + (self.LONGEST - 1) * seconds
         self._starved = starved
         self._before = None if soon else starved()
         self._first = self._end - (1 - self._UNASKED) * seconds
@@ -68,11 +70,12 @@ class FairLimit(Limit):
     def left(self) -> float:
         """Seconds until it is over if there is a CPU from now on, or until it has to be asked again."""
         now = time.monotonic()
-        if now >= self._end + (self.LONGEST - 1) * self.seconds:
+        if now >= self._last:
             return 0.0
         if self._before is None:
             if now < self._first:
                 return self._first - now
             self._before = self._starved()
-        more = min(self._starved() - self._before, (self.LONGEST - 1) * self.seconds)
-        return max(0.0, self._end + max(0.0, more) - now)
+            self._end += now - self._first
+        more = max(0.0, self._starved() - self._before)
+        return max(0.0, min(self._end + more, self._last) - now)
