@@ -3,8 +3,7 @@
 
 PYTHON ?= /usr/bin/python3
 BUILD ?= build
-CC ?= gcc
-AR ?= ar
+# CC and AR are a user's, or make's own: cc and ar.
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 # Where it is installed, nothing is compiled twice, in another clone neither.
