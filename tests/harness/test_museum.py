@@ -253,19 +253,17 @@ static int two(void)
 	return 2;
 }
 """
-MAP = {
-    "f.c": {"one": ["tests/e2e/a.py::test_one[x]", "(boot)"], "two": ["tests/e2e/a.py::test_two"]}
-}
+MAP = {"f.c": {"one": ["a.py::test_one[x]", "(boot)"], "two": ["a.py::test_two"]}}
 
 
 def test_tests_are_those_of_the_functions_that_differ(tmp_path: Path) -> None:
     (tmp_path / "f.c").write_text(SOURCE, encoding="ascii")
     first = changed_files(tmp_path, {"f.c": SOURCE.replace("return 1", "return 3")})
     every = changed_files(tmp_path, {"f.c": SOURCE.replace("return", "return -")})
-    assert mapped_tests(first, MAP) == ["tests/e2e/a.py::test_one"]
+    assert mapped_tests(first, MAP) == ["a.py::test_one"]
     assert sorted(mapped_tests(every, MAP)) == [
-        "tests/e2e/a.py::test_one",
-        "tests/e2e/a.py::test_two",
+        "a.py::test_one",
+        "a.py::test_two",
     ]
 
 
@@ -277,7 +275,7 @@ def test_tests_that_are_newer_than_the_map_come_last(tmp_path: Path) -> None:
     changed = changed_files(tmp_path, {name: SOURCE.replace("return 1", "return 3")})
     known = {name: MAP["f.c"]}
     old, *others = mapped_tests(changed, known)
-    assert old == "tests/e2e/a.py::test_one" and newer in others
+    assert old == "a.py::test_one" and newer in others
     known["other.c"] = {"g": [f"{newer}[x]"]}
     assert mapped_tests(changed, known) == [old, *(test for test in others if test != newer)]
 

@@ -249,6 +249,16 @@ def test_function_of_the_boot_is_run_by_every_test_of_its_file() -> None:
     assert found.tests == ["t.py::test_a"] and not found.not_run
 
 
+def test_tests_that_have_been_removed_since_are_not_asked_for() -> None:
+    old, new = (f"int opens(void)\n{{\n\treturn {value};\n}}\n" for value in (0, 1))
+    (diff,) = parse("".join(unified_diff(old.splitlines(True), new.splitlines(True), "a/a.c", "b/a.c")).encode(), "it")  # fmt: skip
+    both = Applied({"a.c": File(old.encode())}, {"a.c": File(new.encode())}, {"a.c": diff})
+    there = "tests/e2e/test_watchdog.py::test_open_sets_timeout_and_command"
+    gone = [f"{there}s", "tests/e2e/test_that_is_gone.py::test_a"]
+    found = choose(both, {"a.c": {"opens": [*gone, f"{there}[x]"]}})
+    assert (found.tests, found.left, found.not_run) == ([there], 0, [])
+
+
 def test_each_function_touched_has_a_test_and_costly_ones_come_last() -> None:
     old = "".join(f"int {name}(void)\n{{\n\treturn 0;\n}}\n\n" for name in ("a", "b", "c"))
     new = old.replace("return 0", "return 1")
@@ -256,10 +266,10 @@ def test_each_function_touched_has_a_test_and_costly_ones_come_last() -> None:
     both = Applied({"a.c": File(old.encode())}, {"a.c": File(new.encode())}, {"a.c": diff})
     # Left out of the short run by tests/speeds.toml; the names of the others say nothing.
     costly = "tests/e2e/test_monreader_endurance.py::test_reading_sets_leaves_nothing"
-    often = [f"tests/e2e/test_x.py::test_{number}" for number in range(20)]
-    known = {"a.c": {"a": [*often, costly], "b": often, "c": ["tests/e2e/test_y.py::test_c"]}}
+    often = [f"x.py::test_{number}" for number in range(20)]
+    known = {"a.c": {"a": [*often, costly], "b": often, "c": ["y.py::test_c"]}}
     found = choose(both, known, 10)
-    assert "tests/e2e/test_y.py::test_c" in found.tests and costly not in found.tests
+    assert "y.py::test_c" in found.tests and costly not in found.tests
     assert (len(found.tests), found.left) == (10, 12)
     assert choose(both, known, None).tests[-1] == costly
     assert choose(both, {"a.c": {"a": [costly]}}).tests == [costly], "nothing else runs it"
