@@ -16,11 +16,12 @@ it, so that the user's own folder stays as it is.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
 from zvmlab.base.tree import TREE
 from zvmlab.builder.buildstep import LOG_TAIL, first_error, run_tool
+from zvmlab.builder.compiler_answers import remembered
 from zvmlab.builder.host_programs import host_arch, unpack_programs
 from zvmlab.builder.kernel import ARCH, DEBIAN, Kernel, unpack
 from zvmlab.builder.kernel_tree import at_work, contents_of
@@ -69,6 +71,12 @@ class Build:
     """Name of the compiler."""
     programs: Path | None
     """Folder to look for programs in first, if it is not this machine's."""
+
+    @contextlib.contextmanager
+    def kbuild_words(self, env: Mapping[str, str]) -> Iterator[list[str]]:
+        """Variables for a kbuild with that environment, which need not ask again what the compiler can."""
+        with remembered(self.compiler, env, CROSS) as compiler:
+            yield ["ARCH=s390", f"CROSS_COMPILE={CROSS}", f"CC={compiler}"]
 
     def environment(self) -> dict[str, str]:
         """Environment for make."""
@@ -183,10 +191,11 @@ def sources_of(folder: Path) -> list[Path]:
 def _make_modules(source: Path, build: Build, work: Path, log: Path) -> None:
     """Runs kbuild in *work*, the copy of *source*; the log stays if it fails."""
     what = f"building {source}"
-    words = [word for word in build.variables() if not word.startswith("KDIR=")]
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    argv = ["make", jobs, "-C", str(build.folder), f"M={work}", *words, "modules"]
-    done = run_tool(what, argv, MAKE_SECONDS, build.environment())
+    env = build.environment()
+    with build.kbuild_words(env) as words:
+        argv = ["make", jobs, "-C", str(build.folder), f"M={work}", *words, "modules"]
+        done = run_tool(what, argv, MAKE_SECONDS, env)
     # A kernel that was built outside of its source names the folder from there.
     copy = re.escape(f"{work.parent.name}/{work.name}/")
     said = re.sub(rf"[^\s:'\"\[(]*{copy}", "", done.stdout)

@@ -122,11 +122,12 @@ def _warnings(
     with tempfile.TemporaryDirectory(prefix="zvmlab-static-") as scratch:
         work = Path(scratch, "work")
         folder.write(work, files, [name.removesuffix(".o") for name in objects])
-        words = [word for word in build.variables() if not word.startswith("KDIR=")]
         check = ["C=2"] if shutil.which("sparse") is not None else []
         argv = ["make", f"-j{len(os.sched_getaffinity(0))}", "-C", str(build.folder), f"M={work}"]
-        argv += [*words, "W=1", *check, *objects]
-        done = run_tool(f"W=1 in {folder.folder}", argv, MAKE_SECONDS, _plain(build.environment()))
+        env = _plain(build.environment())
+        with build.kbuild_words(env) as words:
+            argv += [*words, "W=1", *check, *objects]
+            done = run_tool(f"W=1 in {folder.folder}", argv, MAKE_SECONDS, env)
         if done.returncode != 0:
             missing.append(f"{folder.folder} alone cannot be built with W=1 C=2")
             return None
