@@ -42,6 +42,7 @@ import shards
 import start
 import systems
 import task_listener
+import trying
 from benchmark import Benchmark, show
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, exit_code
 from zvmlab.base.progress import Progress
@@ -122,7 +123,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "loop": lambda: loop.measure(small, count, progress),
         "qemu": lambda: qemu_speed.measure(small, count, progress),
         "scenarios": lambda: scenario_rate.measure(small, count, progress),
-        "bench": lambda: fuzzing.measure(small, count, progress),
+        "bench": lambda: [*fuzzing.measure(small, count, progress), *trying.measure()],
         "changes": lambda: changes.measure(small, count, progress),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, artifacts(), count),
