@@ -26,9 +26,10 @@ SECONDS = 60
 
 
 def _wait_for(log: Path, text: str) -> None:
+    """Until a line of it ends so: a program may write a line and its end one after the other."""
     limit = time.monotonic() + SECONDS
-    while text not in log.read_text():
-        assert time.monotonic() < limit, f"{text!r} did not appear in {log}"
+    while f"{text}\n" not in log.read_text():
+        assert time.monotonic() < limit, f"no line of {log} ends with {text!r}"
         time.sleep(0.01)
 
 
@@ -162,7 +163,7 @@ def test_stop_ends_the_deaf_and_their_children(tmp_path: Path) -> None:
     log = tmp_path / "log"
     deaf = "trap '' TERM; (trap '' TERM; sleep 100) & echo $!; while :; do sleep 1; done"
     emulator = Emulator(["sh", "-c", deaf], log)
-    _wait_for(log, "\n")
+    _wait_for(log, "")
     child = int(log.read_text())
     emulator.stop()
     emulator.stop()
