@@ -26,12 +26,6 @@ struct library {
 	const char *strings;
 };
 
-static struct {
-	void **slot;
-	void *before;
-} redirected[MAX_HOOKS];
-static size_t redirections;
-
 static bool is_named(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -123,7 +117,7 @@ int got_redirect(const char *library, const struct got_hook *hooks, size_t count
 	void **slots[MAX_HOOKS];
 	struct library lib;
 
-	assert(count <= MAX_HOOKS && redirections == 0);
+	assert(count <= MAX_HOOKS);
 	if (find_library(library, &lib, err, errlen) != 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
@@ -138,20 +132,7 @@ int got_redirect(const char *library, const struct got_hook *hooks, size_t count
 			return -1;
 		}
 	}
-	for (size_t i = 0; i < count; i++) {
-		redirected[i].slot = slots[i];
-		redirected[i].before = *slots[i];
+	for (size_t i = 0; i < count; i++)
 		__atomic_store_n(slots[i], hooks[i].replacement, __ATOMIC_RELEASE);
-	}
-	redirections = count;
 	return 0;
-}
-
-void got_restore(void)
-{
-	while (redirections > 0) {
-		redirections--;
-		__atomic_store_n(redirected[redirections].slot, redirected[redirections].before,
-				 __ATOMIC_RELEASE);
-	}
 }

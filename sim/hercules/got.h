@@ -25,7 +25,4 @@ struct got_hook {
 int got_redirect(const char *library, const struct got_hook *hooks, size_t count, char *err,
 		 size_t errlen);
 
-/** Take the redirections back. */
-void got_restore(void);
-
 #endif

@@ -84,10 +84,3 @@ def answer(packet: bytes) -> bytes:
 def datagram(source: int, target: int, data: bytes, length: int | None = None) -> bytes:
     """UDP without a checksum, which RFC 768 allows."""
     return _UDP.pack(source, target, _UDP.size + len(data) if length is None else length, 0) + data
-
-
-def decode_datagram(message: bytes) -> tuple[int, int, bytes]:
-    """Ports and data."""
-    source, target, length, _ = _UDP.unpack_from(message)
-    assert length == len(message)
-    return source, target, message[_UDP.size :]

@@ -42,7 +42,6 @@ EVENT_DOMAINS = (
 ALWAYS = domain_bits("monitor", "system")
 SAMPLE_CHANGE = (1, 10)
 SAMPLE_PROFILE = (1, 9)
-EVENT_CHANGE = (1, 2)
 
 
 class Collection:

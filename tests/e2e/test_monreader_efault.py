@@ -15,7 +15,6 @@ from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import Capture, CapturedSet, DataSets, compare, deliver
 
-FILL = 0xA5
 # Two elements of 12 + 40 bytes: each place of elements and records is tried.
 ELEMENTS = [Element.of([Record(4, 3, n, bytes(range(20)))]) for n in range(2)]
 

@@ -256,8 +256,3 @@ def seed_option(parser: argparse.ArgumentParser, what: str) -> None:
 def json_option(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
     """--json."""
     parser.add_argument("--json", action="store_true", help=text)
-
-
-def trace_argument(parser: argparse.ArgumentParser) -> None:
-    """FILE, a trace."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")

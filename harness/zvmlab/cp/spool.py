@@ -16,7 +16,6 @@ from zvmlab.cp.control import Control, decode
 READER, PUNCH, PRINTER = ("RDR", "PUN", "PRT")
 CARD, LINE = 80, 132
 """Bytes of a record: of a card, and of a line of a printer."""
-MAX_PUT = 3 << 20
 _CODE_PAGE = "cp037"
 
 
