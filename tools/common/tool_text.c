@@ -10,16 +10,11 @@
 
 #define FIRST_SIZE 256u
 
-/* Room for @more bytes behind the text; false without memory. */
-static bool reserve(struct text *text, size_t more)
+static bool grow(struct text *text, size_t more)
 {
 	size_t size = text->size ? text->size : FIRST_SIZE;
 	char *bytes;
 
-	if (text->failed)
-		return false;
-	if (more <= text->size - text->len)
-		return true;
 	while (size - text->len < more && size <= SIZE_MAX / 2)
 		size *= 2;
 	bytes = size - text->len < more ? NULL : realloc(text->bytes, size);
@@ -32,6 +27,12 @@ static bool reserve(struct text *text, size_t more)
 	return true;
 }
 
+/* Room for @more bytes behind the text; false without memory. */
+static inline bool reserve(struct text *text, size_t more)
+{
+	return !text->failed && (more <= text->size - text->len || grow(text, more));
+}
+
 void text_append(struct text *text, const char *bytes, size_t len)
 {
 	if (len == 0 || !reserve(text, len))
@@ -40,14 +41,21 @@ void text_append(struct text *text, const char *bytes, size_t len)
 	text->len += len;
 }
 
-void text_append_number(struct text *text, uint64_t number)
+void text_append_right(struct text *text, uint64_t number, size_t width)
 {
 	char digits[20], *at = digits + sizeof(digits);
+	size_t len, blanks;
 
 	do
 		*--at = (char)('0' + number % 10);
 	while (number /= 10);
-	text_append(text, at, (size_t)(digits + sizeof(digits) - at));
+	len = (size_t)(digits + sizeof(digits) - at);
+	blanks = width > len ? width - len : 0;
+	if (!reserve(text, blanks + len))
+		return;
+	memset(text->bytes + text->len, ' ', blanks);
+	memcpy(text->bytes + text->len + blanks, at, len);
+	text->len += blanks + len;
 }
 
 void text_clear(struct text *text)

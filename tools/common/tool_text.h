@@ -19,8 +19,16 @@ struct text {
 };
 
 void text_append(struct text *text, const char *bytes, size_t len);
-/* In decimal; most of what tools write is this, and printf() takes several times as long. */
-void text_append_number(struct text *text, uint64_t number);
+/*
+ * A number in decimal, behind blanks if it has fewer than @width digits.  Most of what tools write is
+ * this, and printf() takes several times as long.
+ */
+void text_append_right(struct text *text, uint64_t number, size_t width);
+
+static inline void text_append_number(struct text *text, uint64_t number)
+{
+	text_append_right(text, number, 0);
+}
 
 /* Empties the text and keeps its memory.  text_free() frees that. */
 void text_clear(struct text *text);

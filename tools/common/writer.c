@@ -24,6 +24,7 @@ struct writer {
 	struct {
 		const char *text;
 		size_t len;
+		size_t width;	/* of the column in a table, at least */
 	} heading[COLUMNS_MAX];
 	struct text text;	/* of the value being written; kept for its memory */
 };
@@ -47,6 +48,8 @@ struct writer *writer_open(FILE *out, enum writer_format format, bool scaled,
 		writer->heading[i].len = strlen(column->name);
 		if (scaled && format == WRITER_TABLE)
 			writer->heading[i].len = scale_heading(column, &writer->heading[i].text);
+		writer->heading[i].width = writer->heading[i].len > column->width ?
+					   writer->heading[i].len : column->width;
 	}
 	return writer;
 }
@@ -228,11 +231,9 @@ static void align(struct writer *writer, size_t i, size_t start)
 {
 	bool last = i + 1 == writer->selection.shown_count;
 	const struct column *column = shown(writer, i);
-	size_t width = writer->heading[i].len, has;
+	size_t width = writer->heading[i].width;
+	size_t has = text_characters(&writer->text, start);
 
-	if (column->width > width)
-		width = column->width;
-	has = text_characters(&writer->text, start);
 	if (has >= width)
 		return;
 	if (column->type != COLUMN_TEXT && column->type != COLUMN_LIST)
@@ -254,6 +255,27 @@ static void color(struct writer *writer, size_t start, const char *way)
 	text_append(&writer->text, plain, sizeof(plain) - 1);
 }
 
+/* Whether a table has the value in decimal, as it is: nearly all are so. */
+static bool is_plain(const struct writer *writer, const struct column *column,
+		     const struct cell *cell)
+{
+	return column->type == COLUMN_UNSIGNED && cell->present && !writer->scaled &&
+	       column->unit != UNIT_TIME;
+}
+
+static void put_table_cell(struct writer *writer, size_t i, const struct cell *cell)
+{
+	const struct column *column = shown(writer, i);
+	size_t start = writer->text.len;
+
+	if (is_plain(writer, column, cell)) {
+		text_append_right(&writer->text, cell->number, writer->heading[i].width);
+		return;
+	}
+	append_readable(writer, column, cell);
+	align(writer, i, start);
+}
+
 /* @cells: NULL for the heading. */
 static void put_table(struct writer *writer, const struct cell *cells)
 {
@@ -269,12 +291,12 @@ static void put_table(struct writer *writer, const struct cell *cells)
 		if (i)
 			text_append(&writer->text, "  ", 2);
 		start = writer->text.len;
-		if (cells)
-			append_readable(writer, shown(writer, i),
-					&cells[writer->selection.shown[i]]);
-		else
+		if (cells) {
+			put_table_cell(writer, i, &cells[writer->selection.shown[i]]);
+		} else {
 			text_append(&writer->text, writer->heading[i].text, writer->heading[i].len);
-		align(writer, i, start);
+			align(writer, i, start);
+		}
 		tone = cells ? cells[writer->selection.shown[i]].tone : TONE_PLAIN;
 		if (writer->colors && tone != TONE_PLAIN)
 			color(writer, start, ways[tone]);

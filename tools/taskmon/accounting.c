@@ -64,26 +64,28 @@ void accounting_look(struct accounting *accounting, enum delayacct_state state, 
 	accounting->looked = true;
 }
 
-/* Whether a value is what was counted. */
-static bool is_counted(const struct accounting *accounting, enum need need, uint64_t value,
-		       bool waits)
+/* What the values of these needs are not: counted; bits of enum need, for a 0 and for another. */
+struct uncounted {
+	unsigned int zero, other;
+};
+
+static struct uncounted uncounted(const struct accounting *accounting, bool waits)
 {
-	switch (need) {
-	case NEEDS_NOTHING:
-		break;
-	case NEEDS_DELAYS:
-		return value || !(accounting->lacks & ACCOUNTING_NO_DELAYS);
-	case NEEDS_WAITS:
-		return waits;
-	case NEEDS_INTERRUPTS:
-		/* No kernel of a machine with this order has CONFIG_IRQ_TIME_ACCOUNTING. */
-		return waits && (value || accounting->order != STATS_BIG);
-	case NEEDS_EXTENDED:
-		return value || !(accounting->lacks & ACCOUNTING_NO_EXTENDED);
-	case NEEDS_IO:
-		return value || !(accounting->lacks & (ACCOUNTING_NO_EXTENDED | ACCOUNTING_NO_IO));
-	}
-	return true;
+	struct uncounted found = { 0 };
+
+	if (!waits)
+		found.other = 1u << NEEDS_WAITS | 1u << NEEDS_INTERRUPTS;
+	found.zero = found.other;
+	if (accounting->lacks & ACCOUNTING_NO_DELAYS)
+		found.zero |= 1u << NEEDS_DELAYS;
+	/* No kernel of a machine with this order has CONFIG_IRQ_TIME_ACCOUNTING. */
+	if (accounting->order == STATS_BIG)
+		found.zero |= 1u << NEEDS_INTERRUPTS;
+	if (accounting->lacks & ACCOUNTING_NO_EXTENDED)
+		found.zero |= 1u << NEEDS_EXTENDED | 1u << NEEDS_IO;
+	if (accounting->lacks & ACCOUNTING_NO_IO)
+		found.zero |= 1u << NEEDS_IO;
+	return found;
 }
 
 static void forget(struct stats *stats, unsigned int field)
@@ -96,9 +98,12 @@ void accounting_apply(const struct accounting *accounting, struct stats *stats, 
 {
 	bool waits = accounting->state != DELAYACCT_OFF &&
 		     (begin >= accounting->since || has_waits(stats));
+	struct uncounted not = uncounted(accounting, waits);
 
+	if (!not.zero)
+		return;
 	for (unsigned int field = 0; field < STATS_FIELDS; field++)
-		if (!is_counted(accounting, needs[field], stats->value[field], waits))
+		if ((stats->value[field] ? not.other : not.zero) >> needs[field] & 1)
 			forget(stats, field);
 }
 

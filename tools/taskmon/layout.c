@@ -22,12 +22,10 @@ static const size_t inserted[] = { 32, 48, 64, 328, 344, 368, 416, 432 };
 #define FIRST_PAIR 432u			/* in the normal layout */
 #define FIRST_TIME 560u
 
-static const struct {
-	uint16_t offset, bytes;
-} normal[STATS_FIELDS] = {
+const uint16_t stats_normal_offsets[STATS_FIELDS] = {
 #define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, needs, \
 	      meaning) \
-	[STATS_##id] = { offset, bytes },
+	[STATS_##id] = (offset),
 #include "fields.def"
 #undef FIELD
 };
@@ -61,12 +59,12 @@ static size_t waits_inside(size_t offset)
 	return offset + before * PAIR;
 }
 
-size_t stats_offset(enum stats_layout layout, enum stats_field field)
+size_t stats_offset_in(enum stats_layout layout, enum stats_field field)
 {
 	size_t offset;
 
 	assert(field < STATS_FIELDS);
-	offset = normal[field].offset;
+	offset = stats_normal_offsets[field];
 	switch (layout) {
 	case STATS_FIRST:
 		if (field == STATS_VERSION)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stats.h"
 
+#include <limits.h>
 #include <linux/netlink.h>
 #include <linux/taskstats.h>
 #include <string.h>
@@ -61,6 +62,9 @@ uint64_t stats_u64(const uint8_t *bytes, enum stats_order order)
 
 static uint64_t field_value(const uint8_t *at, enum stats_field field, enum stats_order order)
 {
+	/* Nearly all. */
+	if (fields[field].bytes == sizeof(uint64_t))
+		return stats_u64(at, order);
 	switch (fields[field].bytes) {
 	case 1:
 		return field == STATS_NICE ? (uint64_t)(int64_t)(int8_t)*at : *at;
@@ -68,25 +72,20 @@ static uint64_t field_value(const uint8_t *at, enum stats_field field, enum stat
 		return stats_u16(at, order);
 	case 4:
 		return stats_u32(at, order);
-	case 8:
-		return stats_u64(at, order);
 	default: /* struct __kernel_timespec; wraps as the kernel's own sums do */
 		return stats_u64(at, order) * NS_PER_S + stats_u64(at + 8, order);
 	}
 }
 
-/* Version 15, and what the kernel calls so, has all that its layout has a place for. */
-static bool has_field(const struct stats *stats, enum stats_field field, size_t offset)
+/* The version whose fields it has: 15, and what the kernel calls so, has all that there is a place for. */
+static unsigned int latest_of(const struct stats *stats)
 {
-	const size_t bytes = fields[field].bytes;
-
-	if (stats->layout != STATS_WAITS_INSIDE && fields[field].since > stats->version)
-		return false;
-	return bytes <= stats->size && offset <= stats->size - bytes;
+	return stats->layout == STATS_WAITS_INSIDE ? UINT_MAX : stats->version;
 }
 
 void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum stats_order order)
 {
+	unsigned int latest;
 	size_t comm;
 
 	memset(stats, 0, sizeof(*stats));
@@ -95,10 +94,11 @@ void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum s
 		return;
 	stats->version = stats_u16(bytes, order);
 	stats->layout = stats_layout_of(stats->version, size);
+	latest = latest_of(stats);
 	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
-		size_t offset = stats_offset(stats->layout, field);
+		size_t offset = stats_offset(stats->layout, field), bytes_of = fields[field].bytes;
 
-		if (!has_field(stats, field, offset))
+		if (fields[field].since > latest || bytes_of > size || offset > size - bytes_of)
 			continue;
 		stats->present[field] = true;
 		stats->value[field] = field_value(bytes + offset, field, order);

@@ -68,8 +68,17 @@ uint64_t stats_u64(const uint8_t *bytes, enum stats_order order);
 /* The layout of a struct of this version and size. */
 enum stats_layout stats_layout_of(unsigned int version, size_t size);
 
+/* Offsets of the fields in the normal layout, which nearly all records have. */
+extern const uint16_t stats_normal_offsets[STATS_FIELDS];
+
+/* As stats_offset(), for any layout. */
+size_t stats_offset_in(enum stats_layout layout, enum stats_field field);
+
 /* Offset of a field in a layout; SIZE_MAX if the layout lacks it. */
-size_t stats_offset(enum stats_layout layout, enum stats_field field);
+static inline size_t stats_offset(enum stats_layout layout, enum stats_field field)
+{
+	return layout == STATS_NORMAL ? stats_normal_offsets[field] : stats_offset_in(layout, field);
+}
 
 /*
  * Takes a struct taskstats apart.  A field is present if its version has it and the bytes reach
