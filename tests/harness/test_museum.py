@@ -201,7 +201,7 @@ def both(base: Run, changed: Run) -> Both:
     """Two sides without kernels."""
     side = Side("6.12", "6.12.1")
     sides = Sides(side, side, Build(Path(), "gcc", None), "")
-    return Both(sides, Applied({}, {}, {}), base, changed)
+    return Both("7.2", sides, Applied({}, {}, {}), base, changed)
 
 
 @pytest.mark.parametrize(
@@ -385,9 +385,11 @@ def test_suite_tells_the_tests_of_a_bug_from_others(
         yield both(sides.base, sides.changed)
 
     monkeypatch.setattr(show_module, "edited", edited)
-    monkeypatch.setattr(show_module, "mapped_tests", lambda *_: list(Suite.NAMES))
+    monkeypatch.setattr(show_module, "read_map", {"7.2": MAP}.__getitem__)
+    mapped = {id(MAP): list(Suite.NAMES)}
+    monkeypatch.setattr(show_module, "mapped_tests", lambda _files, known: mapped[id(known)])
     said: list[str] = []
     bug = dataclasses.replace(BUG, tests=("a.py::test_c",))
-    (found,) = show_module.suite([bug], "", {}, Progress(quiet=True), said.append)
+    (found,) = show_module.suite([bug], "", Progress(quiet=True), said.append)
     assert said == [line]
     assert (bool(found.what.by), found.own) == (changed != "PPP", changed == "PPF")

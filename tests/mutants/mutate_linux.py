@@ -31,6 +31,7 @@ from trial import Result, Verdict
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, exit_code
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
+from zvmlab.builder.tree_name import series_of
 from zvmlab.museum.edited import both_sides, changed_files
 from zvmlab.museum.suite import Unchanged, mapped_tests, noticing
 from zvmlab.verdict.choice import Map, read_map
@@ -57,7 +58,7 @@ BUILT_IN = {"hvc_iucv": ["drivers/tty/hvc/hvc_iucv.c"], "iucv": ["net/iucv/iucv.
 """The kernel itself, which a source tree builds."""
 FOLDERS = {**MODULES, **BUILT_IN}
 KERNEL = "sid"
-"""Of the series that the map is of, and packaged, so that no kernel has to be built."""
+"""Packaged, so that no kernel has to be built."""
 SECONDS = 7200
 """For the tests of one change: no more than a last resort, because each test has a limit of its own.
 On a busy machine the four hundred of af_iucv take a quarter of an hour."""
@@ -192,7 +193,7 @@ def _judged(root: Path, tree: Path) -> dict[tuple[str, str], str]:
 def _report(args: argparse.Namespace) -> int:
     progress = Progress()
     target = targets_of(args.kernel, progress)[0]
-    known = read_map("")
+    known = read_map(series_of(target.tree))
     made = args.build / "mutants"
     made.mkdir(parents=True, exist_ok=True)
     if not (args.resume or args.entries):

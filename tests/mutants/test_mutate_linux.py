@@ -47,6 +47,7 @@ def _tree(tmp_path: Path) -> Path:
     path = tmp_path / FILE
     path.parent.mkdir(parents=True)
     path.write_text(SOURCE, encoding="ascii")
+    (tmp_path / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 2\n", encoding="ascii")
     return tmp_path
 
 
@@ -70,7 +71,7 @@ def _both(base: str, patched: str, tmp_path: Path) -> Both:
         (tmp_path / name).write_text(text, encoding="ascii")
         sides.append(Side("sid", "7.2", (tmp_path / name,)))
     kernels = Sides(sides[0], sides[1], Build(Path(), "gcc", None), "", ("monwriter",))
-    return Both(kernels, Applied({}, {}, {}), lambda _words: {}, lambda _words: {})
+    return Both("7.2", kernels, Applied({}, {}, {}), lambda _words: {}, lambda _words: {})
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_report_has_what_is_not_judged(
         return Result(mutant, Verdict.SURVIVED if same else Verdict.NOTICED)
 
     monkeypatch.setattr(mutate_linux.LinuxRunner, "one", one)
-    monkeypatch.setattr(mutate_linux, "read_map", lambda _series: MAP)
+    monkeypatch.setattr(mutate_linux, "read_map", {"7.2": MAP}.__getitem__)
     target = Target("sid", tree, "", True)
     monkeypatch.setattr(mutate_linux, "targets_of", lambda *_: [target])
     build = tmp_path / "build"

@@ -43,7 +43,7 @@ from zvmlab.builder.kernel import (
     unpacked,
 )
 from zvmlab.builder.kernel_tree import tree_kernel
-from zvmlab.builder.tree_name import DEBUG_WORD, number_of, tree_name
+from zvmlab.builder.tree_name import DEBUG_WORD, nearest, number_of, tree_name
 from zvmlab.builder.packages import DAY, HOUR, Suite
 
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
@@ -157,11 +157,9 @@ def _suites_of(series: str) -> set[str]:
 
 def suite_of(series: str) -> str:
     """The suite whose kernel is the nearest to that series, and not newer if there is one."""
-    known = [(number_of(one), suite) for one, suite in SERIES.items()]
-    wanted = number_of(series)
-    if wanted > max(known)[0]:
+    if number_of(series) > max(map(number_of, SERIES)):
         return SUITES[-1]
-    return max([one for one in known if one[0] <= wanted] or [min(known)])[1]
+    return SERIES[nearest(series, SERIES)]
 
 
 def _debian_config(series: str, progress: Progress) -> str:

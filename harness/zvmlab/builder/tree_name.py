@@ -192,6 +192,13 @@ def number_of(series: str) -> tuple[int, ...]:
     return tuple(int(word) for word in series.split("."))
 
 
+def nearest(series: str, known: Iterable[str]) -> str:
+    """Of the known series the nearest one, which is not newer if there is such a one."""
+    ordered = sorted(known, key=number_of)
+    older = [one for one in ordered if number_of(one) <= number_of(series)]
+    return (older[-1:] or ordered[:1])[0]
+
+
 def check_tree(tree: Path) -> str:
     """Its series; UsageError if it cannot be built as it is."""
     unfit = UNFIT.search(str(tree))

@@ -97,7 +97,6 @@ def _say(line: str) -> None:
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Show the bugs, or ask the suite; EXIT_FAILED if one is not seen."""
     from zvmlab.museum.show import show, suite  # which the other two need not import
-    from zvmlab.verdict.choice import read_map
 
     if not 1 <= arguments.times <= _MOST_TIMES:
         raise UsageError(f"--times takes 1 to {_MOST_TIMES}")
@@ -108,7 +107,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{bug.id} is not shown: {bug.missing}")
     progress = Progress()
     if arguments.suite:
-        found = suite(chosen, arguments.kernel, read_map(""), progress, _say)
+        found = suite(chosen, arguments.kernel, progress, _say)
         asked = [one for one in found if not one.why]
         noticed = sum(bool(one.what.by) for one in asked)
         own = sum(one.own for one in asked)

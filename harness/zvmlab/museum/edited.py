@@ -21,6 +21,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
+from zvmlab.builder.tree_name import series_of
 from zvmlab.museum.pattern_edit import edited_texts
 from zvmlab.museum.bugs import Bug
 from zvmlab.verdict.applied import Applied, File, tree_file
@@ -39,6 +40,8 @@ Run = Callable[[Sequence[str]], Results]
 class Both:
     """A kernel without and with a change of its tree."""
 
+    series: str
+    """Of the tree, such as 7.2."""
     sides: Sides
     files: Applied
     base: Run
@@ -64,7 +67,7 @@ def both_sides(
             def run(side: Side) -> Run:
                 return lambda words: runner.run(side, words, str(next(numbers)))
 
-            yield Both(sides, files, run(sides.base), run(sides.patched))
+            yield Both(series_of(target.tree), sides, files, run(sides.base), run(sides.patched))
         finally:
             clear(work)
             shutil.rmtree(work / RESULTS, ignore_errors=True)

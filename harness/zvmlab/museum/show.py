@@ -13,7 +13,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.museum.bugs import Bug
 from zvmlab.museum.edited import edited
 from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
-from zvmlab.verdict.choice import Map
+from zvmlab.verdict.choice import read_map
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen, short_name
 
@@ -112,9 +112,7 @@ class Noticed:
     """Why it could not be asked."""
 
 
-def suite(
-    bugs: Iterable[Bug], kernel: str, known: Map, progress: Progress, say: Say
-) -> list[Noticed]:
+def suite(bugs: Iterable[Bug], kernel: str, progress: Progress, say: Say) -> list[Noticed]:
     """Run the tests that the map gives for each bug; those that show it come last."""
     found: list[Noticed] = []
     base: dict[tuple[str, ...], Unchanged] = {}
@@ -122,7 +120,8 @@ def suite(
         name = kernel_of(bug, kernel)
         try:
             with edited(name, bug, SUITE_SECONDS, progress) as both:
-                tests = [test for test in mapped_tests(both.files, known) if test not in bug.tests]
+                mapped = mapped_tests(both.files, read_map(both.series))
+                tests = [test for test in mapped if test not in bug.tests]
                 runs = base.setdefault((name, *bug.options), Unchanged())
                 what = noticing(both, tests, runs, bug.options)
                 own = not what.by

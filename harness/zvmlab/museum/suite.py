@@ -2,7 +2,7 @@
 """Does the ordinary suite notice a change of Linux?
 
     with both_sides(kernel, change, seconds, progress) as both:
-        tests = mapped_tests(both.files, read_map("7.2"))
+        tests = mapped_tests(both.files, read_map(both.series))
         noticing(both, tests, Unchanged()).by   # the first test that has another result with it
 
 The tests are those that the map of Linux' functions gives (guest/linux_map.json), and those of the

@@ -23,7 +23,7 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.json_file import parse
 from zvmlab.base.tree import TREE
 from zvmlab.builder.linux_files import linux_files
-from zvmlab.builder.tree_name import number_of
+from zvmlab.builder.tree_name import nearest
 from zvmlab.pytest_plugin import costs, speeds
 from zvmlab.verdict.applied import Applied
 from zvmlab.verdict.diffs import FileDiff, ranges
@@ -60,7 +60,7 @@ class Choice:
 
 
 def read_map(series: str, path: Path = MAP) -> Map:
-    """The map's part for that series, else for the newest; empty if there is no map yet.
+    """The map's part for that series, else for the nearest; empty if there is no map yet.
 
     UsageError if the file is none.
     """
@@ -69,7 +69,7 @@ def read_map(series: str, path: Path = MAP) -> Map:
     data = parse(path, str(path), _MOST_BYTES)
     try:
         assert isinstance(data, dict)
-        part = data[series if series in data else max(data, key=number_of)]
+        part = data[nearest(series, data)]
         tests = [
             f"{file}::{name}" if file else str(name)
             for file, names in part["tests"].items()
