@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from zvmlab.base.progress import Progress
+from zvmlab.builder.count_folder import BOOT, kernels_in
+from zvmlab.builder.kernel import counts_lines
 from zvmlab.fuzz.campaign import Campaign, Plan, fuzz, shows
 from zvmlab.fuzz.case import Case, load
 from zvmlab.fuzz.finding import load_known, reason
@@ -17,6 +19,7 @@ from zvmlab.fuzz.grammar import find
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.runner import Runner
 from zvmlab.guest.config import QEMU
+from zvmlab.guest.kernel_lines import Counts
 
 QUIET = Progress(quiet=True)
 _HOUR = 3600.0
@@ -55,8 +58,20 @@ def run(target: str, kernel: str, folder: Path, cases: int) -> Campaign:
     """So many cases in one guest."""
     plan = Plan(find(target), folder / "out", folder / "corpus", _HOUR, 7, 1, cases=cases)
     plan.begin()
-    with Runner(plan.target, kernel, folder / "out" / "guests" / "1") as runner:
+    counts = counts_in(folder, kernel)
+    with Runner(plan.target, kernel, folder / "out" / "guests" / "1", counts=counts) as runner:
         return fuzz(plan, [runner], load_known(), QUIET)
+
+
+def counts_in(folder: Path, kernel: str) -> Counts | None:
+    """What keeps the lines that run, if they are counted."""
+    return Counts(folder / "counts") if counts_lines(kernel) else None
+
+
+def kept(folder: Path) -> dict[str, str]:
+    """The cases whose lines were kept, with why those of some are lost."""
+    (kernel,) = kernels_in(folder / "counts")
+    return {test.name: test.lost for test in kernel.tests() if test.name != BOOT}
 
 
 def case(*steps: dict[str, Any]) -> Case:
@@ -75,6 +90,8 @@ def test_cases_reach_new_blocks_and_are_kept(zvmlab_kernel: str, tmp_path: Path)
     assert 3 <= len(files) == len(done.corpus)
     assert {load(file).name for file in files} == {one.name for one in done.corpus}
     assert done.guests == 1
+    if counts_lines(zvmlab_kernel):
+        assert kept(tmp_path) == {f"fuzz af_iucv {one.name}": "" for one in done.corpus}
 
 
 def test_a_known_defect_is_found_again_and_made_small(zvmlab_kernel: str, tmp_path: Path) -> None:
@@ -87,17 +104,21 @@ def test_a_known_defect_is_found_again_and_made_small(zvmlab_kernel: str, tmp_pa
         {"do": "signal", "thread": "b"},
     ]
     large = case(noise[0], OPEN, *noise, DELIVER, NOWHERE, *noise, READ)
-    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+    counts = counts_in(tmp_path, zvmlab_kernel)
+    with Runner(target, zvmlab_kernel, tmp_path / "guests", counts=counts) as runner:
         (found,) = runner.run(large).findings
-        assert found.key == MON_READ
+        runner.keep_counts(large)
+        if counts is not None:
+            assert kept(tmp_path) == {f"fuzz monreader {large.name}": "the kernel has crashed"}
+        assert found.key == MON_READ or counts is not None, "counting moves functions together"
         assert "Unable to handle kernel pointer dereference" in found.text
         defect = reason(large, found, load_known(), runner.driver)
         assert defect is not None and "upstream-driver.md, 2" in defect
-        small, tries = minimise(large, shows(runner, MON_READ), 400)
+        small, tries = minimise(large, shows(runner, found.key), 400)
         assert [step["do"] for step in small.steps] == ["call", "request", "reads"]
         assert tries < 400
         again = [[one.key for one in runner.run(small).findings] for _ in range(5)]
-        assert again == [[MON_READ]] * 5
+        assert again == [[found.key]] * 5
         assert runner.booted == 1
 
 

@@ -540,6 +540,7 @@ class FakeRunner:
         self.booted = 1
         self.driver = "upstream"
         self.ran: list[Case] = []
+        self.kept: list[Case] = []
 
     def run(self, case: Case) -> Ran:
         """Each word of the steps is a place."""
@@ -557,6 +558,11 @@ class FakeRunner:
     def cpu_seconds(self) -> float:
         """So much for each case."""
         return len(self.ran) / 100
+
+    def keep_counts(self, case: Case) -> None:
+        """Of the case that ran last."""
+        assert case is self.ran[-1]
+        self.kept.append(case)
 
     def kill(self) -> None:
         """Nothing."""
@@ -579,6 +585,7 @@ def test_a_run_finds_keeps_and_makes_small(tmp_path: Path) -> None:
     done = fuzz(plan(tmp_path), [runner], [], QUIET)
     assert done.cases == CASES
     assert len(list((tmp_path / "corpus").iterdir())) == len(done.corpus) > 3
+    assert runner.kept == done.corpus
     (found,) = done.found.values()
     assert found.defect is None and found.times >= 1
     small = load(done.plan.place_of(found))

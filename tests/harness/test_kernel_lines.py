@@ -154,11 +154,13 @@ def test_counts_of_a_guest_that_cannot_be_asked_are_lost(tmp_path: Path) -> None
     made = model({})
     made.stage = Stage.MADE
     counts.keep(made, "has no guest yet")
+    counts.lose("coverage", "was told", "it crashed")
     assert kept(tmp_path) == [
         ("crashes", "Kernel panic - not syncing: x", {}),
         ("ends", "the guest ended before it could be asked", {}),
         ("is lost", "the agent is gone", {}),
         ("raises", NOT_WRITTEN, {}),
+        ("was told", "it crashed", {}),
     ]
 
 

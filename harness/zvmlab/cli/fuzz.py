@@ -17,6 +17,8 @@ from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import (
     check_seed,
+    counts_of,
+    coverage_options,
     driver_option,
     kernel_option,
     seconds,
@@ -54,6 +56,7 @@ def add_commands(commands: Any) -> None:
     add("target", nargs="?", metavar="TARGET", help="what is fuzzed; 'list' names all targets")
     kernel_option(parser)
     driver_option(parser)
+    coverage_options(parser)
     add(
         "--confirm",
         metavar="TREE",
@@ -115,6 +118,7 @@ def run_fuzz(arguments: argparse.Namespace) -> int:
     """A run, or one case."""
     if not 1 <= arguments.times <= _MOST_TIMES or arguments.cases < 0:
         raise UsageError(f"-n takes 1 to {_MOST_TIMES}, --cases 0 or more")
+    arguments.counts = counts_of(arguments)
     if arguments.replay or arguments.minimise:
         with _with_bug(arguments):
             return _one_case(arguments)
@@ -141,7 +145,9 @@ def _runner(target: Target, arguments: argparse.Namespace, folder: Path) -> Runn
     from zvmlab.fuzz.runner import Runner
 
     claim(folder, lambda path: path.name.isdigit())
-    return Runner(target, arguments.kernel, folder, driver=arguments.driver)
+    return Runner(
+        target, arguments.kernel, folder, driver=arguments.driver, counts=arguments.counts
+    )
 
 
 def _minimise(runner: Runner, case: Case, file: Path) -> Case:
@@ -176,6 +182,7 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
         for finding in ran.findings:
             first.setdefault(finding.key, finding)
         times.update({finding.key for finding in ran.findings})
+    runner.keep_counts(case)
     for one in ran.played[: len(case.steps)]:
         said = one.answer if one.answer is not None else f"{one.ret} errno {one.error}"
         print(f"{text_of(one.step)}: {said}{', it slept' if one.slept else ''}")
@@ -268,7 +275,11 @@ def _fuzzed(plan: Plan, arguments: argparse.Namespace, without: Runner | None = 
     known = load_known() if without is None else []
     runners = [
         Runner(
-            plan.target, arguments.kernel, plan.folder / GUESTS / str(job), driver=arguments.driver
+            plan.target,
+            arguments.kernel,
+            plan.folder / GUESTS / str(job),
+            driver=arguments.driver,
+            counts=arguments.counts,
         )
         for job in range(1, plan.jobs + 1)
     ]

@@ -57,6 +57,9 @@ class Runs(Protocol):
     def cpu_seconds(self) -> float:
         """CPU time of the emulator."""
 
+    def keep_counts(self, case: Case) -> None:
+        """Keep which lines the last case has run, if they are counted."""
+
     def kill(self) -> None:
         """End the case that runs."""
 
@@ -202,6 +205,7 @@ class _Loop:
             done.cases += 1
             if self._is_new(job, runner, ran):
                 done.corpus.append(case)
+                runner.keep_counts(case)
                 save(case, done.plan.corpus / f"{case.name}.json")
             for finding in ran.findings:
                 self._find(runner, case, finding)

@@ -45,6 +45,7 @@ from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts, GuestConfig
 from zvmlab.guest.console import CRASHES, DISABLED_WAIT, KASAN_CP, classify
 from zvmlab.guest.cover import EDGES, Cover
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.kernel_lines import Counts
 from zvmlab.monitor.monitor import Capture, CapturedSet
 from zvmlab.scenarios.context import FoundSet
 from zvmlab.scenarios.player import (
@@ -89,7 +90,10 @@ class Ran:
 
 
 class Runner:
-    """One guest at a time; *folder* takes its logs."""
+    """One guest at a time; *folder* takes its logs.
+
+    *counts* keeps which lines of Linux run until the mark, and in the cases of keep_counts().
+    """
 
     def __init__(
         self,
@@ -99,6 +103,7 @@ class Runner:
         artifacts: Artifacts | None = None,
         mode: str = EDGES,
         driver: str = UPSTREAM_DRIVER,
+        counts: Counts | None = None,
     ) -> None:
         self.target = target
         self.driver = driver
@@ -119,6 +124,8 @@ class Runner:
         self._folder = folder
         self.artifacts = artifacts
         self._mode = mode
+        self._counts = counts
+        self._ended = ""
         self._guest: Guest | None = None
         self._for: tuple[object, ...] = ()
         self._cover: Cover | None = None
@@ -148,6 +155,16 @@ class Runner:
         """CPU time of the emulator that runs now."""
         return 0.0 if self._guest is None else self._guest.emulator.cpu_seconds()
 
+    def keep_counts(self, case: Case) -> None:
+        """Keep which lines the case has run, which was the last one, or why that is lost."""
+        if self._counts is None:
+            return
+        name = f"fuzz {case.target} {case.name}"
+        if self._ended:
+            self._counts.lose(self.config.kernel, name, self._ended)
+        else:
+            self._counts.keep(self.guest, name)
+
     def run(self, case: Case) -> Ran:
         """Run it from its mark."""
         wanted = (case.cpus, case.schedule > 0, case.mark)
@@ -156,6 +173,7 @@ class Runner:
             self._for = wanted
         guest = self.guest
         ran = Ran()
+        self._ended = ""
         try:
             guest.put_back()
         except (EmulatorError, Timeout):
@@ -176,16 +194,21 @@ class Runner:
                 self._play(player, case, ran, capture)
         except GuestDied as error:
             ran.findings.append(self._of_console(console, error))
+            self._ended = str(error)
         except Oopsed:
             self._judge_log(player, ran)
+            self._ended = "the kernel has crashed"
         except (Silent, Timeout) as error:
             ran.findings.append(self._of_silence(console, error))
+            self._ended = str(error)
         except (AgentLost, AfIucvClosed) as error:
-            ran.findings.append(Finding(LOST, "", f"the agent's connection has ended: {error}"))
+            self._ended = f"the agent's connection has ended: {error}"
+            ran.findings.append(Finding(LOST, "", self._ended))
         except EmulatorError as error:
             if self._killed:
                 raise
-            ran.findings.append(Finding(BROKEN, "", str(error)))
+            self._ended = str(error)
+            ran.findings.append(Finding(BROKEN, "", self._ended))
             self.close()
             return ran
         self._judge_accesses(log, ran)
@@ -366,6 +389,8 @@ class Runner:
             self._boot = _of_boot(guest)
             self._bystanders = Bystanders(guest.control, self.target.named)
             self._bystanders.count_calls()
+            if self._counts is not None:
+                self._counts.begin(guest)
             guest.mark(same=True)
             guest.put_back()
             self._since = guest.agent.log_position()

@@ -90,6 +90,10 @@ class Counts:
             shutil.rmtree(folder)
             self._keep_last(guest, kernel, test, str(error).splitlines()[0])
 
+    def lose(self, kernel: str, test: str, why: str) -> None:
+        """Keep why there are no counts of a test."""
+        of_kernel(self._folder, resolve(kernel)).add(test, why)
+
     def _keep_last(self, guest: Guest, kernel: Kernel, test: str, why: str) -> None:
         """Keep what a guest has run that cannot be asked any more, or *why* that is lost."""
         counts = of_kernel(self._folder, kernel)
