@@ -11,6 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from test_kernels import module, tree
@@ -213,8 +214,8 @@ def test_guests_with_either_driver_share_an_image_where_a_boot_takes_long(
     builds = SimpleNamespace(build=lambda _: tmp_path)
     monkeypatch.setattr(make_artifacts, "backend_of", lambda _: builds)
 
-    def made(backend: str, driver: str) -> Artifacts:
-        config = GuestConfig(backend=backend, driver=driver)
+    def made(backend: str, driver: str, **words: Any) -> Artifacts:
+        config = GuestConfig(backend=backend, driver=driver, **words)
         return make_artifacts.make(config, None)
 
     theirs = made(HERCULES, UPSTREAM_DRIVER)
@@ -226,6 +227,12 @@ def test_guests_with_either_driver_share_an_image_where_a_boot_takes_long(
     kernel = kernel._replace(replaced=(users,))
     assert made(HERCULES, OUR_DRIVER).late == (ours,)
     assert made(HERCULES, UPSTREAM_DRIVER).late == (users,)
+    listed = tmp_path / "modules"
+    listed.write_text("/lib/modules/monreader.ko\n", encoding="ascii")
+    for driver, file in ((OUR_DRIVER, ours), (UPSTREAM_DRIVER, users)):
+        loaded = made(HERCULES, driver, files={image.MODULE_LIST: listed})
+        assert loaded.late == (), "init loads what the list names"
+        assert contents(loaded.image)["lib/modules/monreader.ko"].data == file.read_bytes()
 
 
 def test_kernel_with_everything_built_in(kernel: Kernel) -> None:

@@ -37,6 +37,8 @@ COMPILER = "s390x-linux-gnu-gcc"
 AGENT = "zvmlab-agent"
 CHANNEL = "af_iucv"
 """The module that the agent's connection needs."""
+MODULE_LIST = "/etc/zvmlab/modules"
+"""What init loads in the guest, before the agent is there."""
 CLIENTS = (
     *("appldata_mem", "appldata_net_sum", "appldata_os", "dcssblk", "diag288_wdt"),
     *("monwriter", "smsgiucv_app", "vmlogrdr"),
@@ -195,7 +197,7 @@ def _add_modules(archive: Archive, kernel: Kernel, names: Sequence[str]) -> None
     archive.file("/lib/modules/modules.dep", "".join(needed).encode(), 0o644)
     archive.link(f"/lib/modules/{kernel.version}", ".")
     archive.file("/etc/zvmlab/modprobe", "".join(steps).encode(), 0o644)
-    archive.file("/etc/zvmlab/modules", "".join(loaded).encode(), 0o644)
+    archive.file(MODULE_LIST, "".join(loaded).encode(), 0o644)
 
 
 def split_late(kernel: Kernel, named: Container[str]) -> tuple[Kernel, tuple[Path, ...]]:

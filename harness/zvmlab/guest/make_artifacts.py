@@ -9,7 +9,7 @@ from pathlib import Path
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.elf import check_file, is_linux
-from zvmlab.builder.image import build_image, split_late
+from zvmlab.builder.image import MODULE_LIST, build_image, split_late
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.modulebuild import driver_module
@@ -101,6 +101,9 @@ def make(config: GuestConfig, progress: Progress | None) -> Artifacts:
     # A module that the configuration names as a file is the one to load.
     named = {module_name(word) for word in (config.driver, *config.modules) if "/" in word}
     config, kernel = _sharing(config, kernel, shown)
-    kernel, late = split_late(kernel, named)
+    late: tuple[Path, ...] = ()
+    # What a list of the user's own names, init loads before the agent is there.
+    if MODULE_LIST not in config.files:
+        kernel, late = split_late(kernel, named)
     made = image(config, kernel, shown)
     return Artifacts(program, kernel.image, str(kernel), made, late)
