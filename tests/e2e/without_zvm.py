@@ -12,6 +12,7 @@ from waiting import fair
 
 from zvmlab.base.errors import Timeout
 from zvmlab.base.progress import Progress
+from zvmlab.builder.image import MODULE_LIST
 from zvmlab.builder.kernel import slowness
 from zvmlab.guest import hercules
 from zvmlab.guest.artifacts import prepare
@@ -85,4 +86,4 @@ def loads(config: GuestConfig, folder: Path, modules: Sequence[str]) -> GuestCon
     listed = folder / "modules"
     lines = [f"/lib/modules/{module}.ko\n" for module in modules]
     listed.write_text("".join(lines), encoding="ascii")
-    return config._replace(files={"/etc/zvmlab/modules": listed})
+    return config._replace(files={MODULE_LIST: listed})
