@@ -816,6 +816,20 @@ def test_each_page_can_be_accessed_without_a_copy(
     block.purge()
 
 
+@pytest.mark.requirement("B2")
+def test_a_buffer_that_begins_within_a_page_is_refused(lab: Guest, program: Build) -> None:
+    """By the disk (EIO), or before by Linux (EINVAL); nothing of it is stored."""
+    block = Block(lab, "MINE")
+    block.load(exclusive=True)
+    lab.agent.write_file("/tmp/shifted", program("shifted").read_bytes(), 0o755)
+    written = lab.agent.run(["/tmp/shifted", "/dev/dcssblk0"]).check().stdout.split()
+    refused = {b"%d" % -errno.EIO, b"%d" % -errno.EINVAL}
+    assert written[0] == b"%d" % PAGE
+    assert len(written) == 8 and set(written[1:]) <= refused
+    assert block.read(0, PAGE) == b"a" * PAGE
+    block.purge()
+
+
 @pytest.mark.requirement("B6")
 # 7.2 has DAX for segments of whole pieces of 2 MiB.
 @pytest.mark.zvmlab(segments=("WIDE 8E00-8FFF EW",), modules=("dcssblk", "ext4"), busybox=True)
