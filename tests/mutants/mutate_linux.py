@@ -147,12 +147,13 @@ class LinuxRunner:
                 self._kernel, lambda tree: changed_files(tree, texts), SECONDS, self._progress
             ) as both:
                 tests = tuple(mapped_tests(both.files, self._map))
+                modules = both.sides.base.replaced, both.sides.patched.replaced
+                if modules[0] and all(map(same_code, *modules)):
+                    return Verdict.SAME, "", tests
                 found = noticing(both, tests, self._base)
                 if found.by:
                     return Verdict.HANG if found.hung else Verdict.NOTICED, found.by, tests
-                modules = both.sides.base.replaced, both.sides.patched.replaced
-                same = bool(modules[0]) and all(map(same_code, *modules))
-                return Verdict.SAME if same else Verdict.SURVIVED, "", tests
+                return Verdict.SURVIVED, "", tests
         except PatchedFails:
             return Verdict.NO_C, "", ()
 

@@ -80,8 +80,9 @@ def _both(base: str, patched: str, tmp_path: Path) -> Both:
         ("other", Noticing("a.a", "assert", False, 1), Verdict.NOTICED, "a.a"),
         ("other", Noticing("tests", "", True, 1), Verdict.HANG, "tests"),
         ("other", Noticing(ran=3), Verdict.SURVIVED, ""),
-        ("base", Noticing(ran=3), Verdict.SAME, ""),
-        (None, Noticing(), Verdict.NO_C, ""),
+        # No test runs.
+        ("base", None, Verdict.SAME, ""),
+        (None, None, Verdict.NO_C, ""),
     ],
 )
 def test_what_becomes_of_a_change(
@@ -89,7 +90,7 @@ def test_what_becomes_of_a_change(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     patched: str | None,
-    noticing: Noticing,
+    noticing: Noticing | None,
     verdict: Verdict,
     by: str,
 ) -> None:
@@ -100,6 +101,7 @@ def test_what_becomes_of_a_change(
         yield _both("base", patched, tmp_path)
 
     def asked(*_: object) -> Noticing:
+        assert noticing is not None
         return noticing
 
     monkeypatch.setattr(mutate_linux, "both_sides", both_sides)
