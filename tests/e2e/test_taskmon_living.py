@@ -61,7 +61,10 @@ class Worker:
 
 @pytest.fixture
 def worker(warm_guest: Guest, taskmon: Taskmon, program: Callable[[str], Path]) -> Iterator[Worker]:
-    """A worker; it is gone afterwards."""
+    """A worker; it is gone afterwards.
+
+    A test ends it itself: while it runs, the guest is looked at for as long as a busy one is.
+    """
     warm_guest.agent.write_file("/tmp/exits", program("exits").read_bytes(), 0o755)
     process = warm_guest.agent.worker("exits").spawn(["/tmp/exits", "100000000", "1"])
     made = Worker(warm_guest, taskmon, process)
@@ -129,6 +132,7 @@ def test_intervals_add_up_to_what_the_scheduler_counts(taskmon: Taskmon, worker:
     # Of all tasks it is among those that do anything; its parent only waits.
     words = ("get", "--name", "exits", "--active", "--interval", "200ms", "--count", "1", *JSON)
     found = {row["id"] for row in rows(taskmon(*words).check().stdout)}
+    worker.end()
     assert worker.pid in found and worker.parent not in found
 
 
@@ -344,6 +348,7 @@ def test_sums_by_cgroup_user_and_command(
         agent.rmdir(f"{CGROUP}/some")
         agent.umount(CGROUP).check()
         agent.rmdir(CGROUP).check()
+        worker.end()
 
 
 def _by_interval(found: list[Row]) -> list[list[Row]]:
@@ -381,6 +386,7 @@ def test_top_writes_text_without_a_terminal(taskmon: Taskmon, worker: Worker) ->
         "top", "-b", "-n", "1", "--by", "command", "-s", "tasks", "--name", "exits"
     ).check()
     assert done.stdout.decode().splitlines()[-1].split()[-1] == "exits"
+    worker.end()
 
 
 @pytest.mark.requirement("T29")
@@ -394,6 +400,7 @@ def test_top_shows_processes_that_exited(taskmon: Taskmon, worker: Worker) -> No
         return any(row["state"] == "X" for row in found)
 
     wait_until(shown, "no child that exited is shown")
+    worker.end()
     (mine,) = [row for row in found if row["pid"] == worker.pid and row["state"] != "X"]
     assert mine["cmdline"] == "/tmp/exits 100000000 1"
     gone = [row for row in found if row["state"] == "X"]
@@ -408,6 +415,7 @@ def test_top_of_a_process_that_is_not_there(taskmon: Taskmon, worker: Worker) ->
     """It is told, and those that are there are shown, each once."""
     pids = [word for pid in (worker.pid, 4194303, worker.pid) for word in ("--pid", str(pid))]
     done = taskmon("top", "--batch", "-n", "1", "-d", "50ms", *pids, *JSON).check()
+    worker.end()
     assert [row["pid"] for row in rows(done.stdout) if row["state"] != "X"] == [worker.pid]
     assert done.stderr.decode().count("--pid 4194303: there is no such process now") == 1
     assert f"--pid {worker.pid}" not in done.stderr.decode()
