@@ -321,9 +321,10 @@ def test_costs_are_measured_where_the_work_is_done(
     assert costly.pop("test_skipped") == 3, "it was not measured"
     measured = {"test_itself", "test_set_up", "test_program", "test_cases", "test_known"}
     assert costly.keys() == measured
-    assert 0.6 <= costly["test_itself"] < 1.1 and 0.55 <= costly["test_set_up"] < 1.05
-    assert 0.55 <= costly["test_program"] < 1.6
-    assert 0.2 <= costly["test_cases"] < 0.6, "the lower median"
+    # The kernel gives four times, of it and its children, and rounds each down to a hundredth.
+    assert 0.56 <= costly["test_itself"] < 1.1 and 0.51 <= costly["test_set_up"] < 1.05
+    assert 0.51 <= costly["test_program"] < 1.6
+    assert 0.16 <= costly["test_cases"] < 0.6, "the lower median"
     # The report has the same.  It may be one of a short run: what is known does not go.
     file.write_text(old, encoding="utf-8")
     assert _from_reports(pytester, monkeypatch, "rules.toml", "report.xml") == EXIT_PASS
