@@ -74,9 +74,9 @@ fuzz-mutants: ##+ test: check that the fuzzer finds deliberate mistakes
 	$(Q)$(HARNESS) tests/fuzz/mutants.py --build $(BUILD)/fuzz
 
 .PHONY: museum
-museum: ## measure: bring old bugs of Linux back, one at a time: IDS=…, TIMES=10, KERNEL=…; SUITE=1: does the suite notice?
+museum: ## measure: bring old bugs of Linux back, one at a time: IDS=…, TIMES=10, KERNEL=…; SUITE=1: does the suite notice? (FRESH=1: ask all again)
 	$(Q)ci/setup.sh run build test
-	$(Q)./zvmlab museum run $(if $(SUITE),--suite) $(if $(TIMES),-n $(TIMES)) \
+	$(Q)./zvmlab museum run $(if $(SUITE),--suite) $(if $(FRESH),--fresh) $(if $(TIMES),-n $(TIMES)) \
 		$(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL)) $(IDS)
 
 .PHONY: mutants

@@ -19,14 +19,17 @@ from zvmlab.base.tree import TREE
 from zvmlab.builder.modulebuild import Build
 from zvmlab.museum.pattern_edit import PatternEdit, edited_texts
 from zvmlab.cli.main import main
+from zvmlab.museum import noticed as noticed_module
+from zvmlab.museum import remembered as remembered_module
 from zvmlab.museum import show as show_module
 from zvmlab.museum.bugs import Bug, default_table, find, load
 from zvmlab.museum.edited import Both, Run, applied, changed_files
+from zvmlab.museum.remembered import Remembered
 from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
 from zvmlab.verdict.applied import Applied, File
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen
-from zvmlab.verdict.sides import Side, Sides
+from zvmlab.verdict.sides import Side, Sides, Target
 
 GOOD = """
 [[bug]]
@@ -376,20 +379,116 @@ def test_tests_that_do_not_end_notice() -> None:
     ],
 )
 def test_suite_tells_the_tests_of_a_bug_from_others(
-    monkeypatch: pytest.MonkeyPatch, changed: str, line: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed: str, line: str
 ) -> None:
     sides = Suite("PPP", changed)
+    asked_by(monkeypatch, sides, tmp_path)
+    said: list[str] = []
+    (found,) = noticed_module.suite([OF_C], "", Progress(quiet=True), said.append)
+    assert said == [line]
+    assert (bool(found.what.by), found.own) == (changed != "PPP", changed == "PPF")
+
+
+OF_C = dataclasses.replace(BUG, tests=(Suite.NAMES[2],))
+
+
+KERNEL = "source:7.2:fuzz"
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A cache in which nothing is known."""
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+
+
+def asked_by(
+    monkeypatch: pytest.MonkeyPatch, sides: Suite, tree: Path, kernel: str = "/tree"
+) -> None:
+    """The museum has these sides of a kernel, and the suite has their tests."""
 
     @contextlib.contextmanager
     def edited(*_: object) -> Iterator[Both]:
         yield both(sides.base, sides.changed)
 
-    monkeypatch.setattr(show_module, "edited", edited)
-    monkeypatch.setattr(show_module, "read_map", {"7.2": MAP}.__getitem__)
+    files = Applied({"f.c": File(b"int a;")}, {"f.c": File(b"long a;")}, {})
     mapped = {id(MAP): list(Suite.NAMES)}
-    monkeypatch.setattr(show_module, "mapped_tests", lambda _files, known: mapped[id(known)])
-    said: list[str] = []
-    bug = dataclasses.replace(BUG, tests=("a.py::test_c",))
-    (found,) = show_module.suite([bug], "", Progress(quiet=True), said.append)
-    assert said == [line]
-    assert (bool(found.what.by), found.own) == (changed != "PPP", changed == "PPF")
+    for name, function in {
+        "edited": edited,
+        "applied": lambda *_: files,
+        "read_map": {"7.2": MAP}.__getitem__,
+        "series_of": {tree: "7.2"}.__getitem__,
+        "mapped_tests": lambda _files, known: mapped[id(known)],
+        "targets_of": lambda *_: [Target(kernel, tree, "", False)],
+    }.items():
+        monkeypatch.setattr(noticed_module, name, function)
+    monkeypatch.setattr(remembered_module, "TREE", tree)
+
+
+def asked(
+    monkeypatch: pytest.MonkeyPatch, tree: Path, kernel: str, changed: str, fresh: bool = False
+) -> tuple[int, str]:
+    """Ask the suite; how many tests ran with the edit, and which noticed it."""
+    sides = Suite("P" * len(changed), changed)
+    asked_by(monkeypatch, sides, tree, kernel)
+    (found,) = noticed_module.suite([OF_C], "", Progress(quiet=True), lambda _: None, fresh)
+    assert found.known == (not sides.runs)
+    ran = sum(len(words) for side, words in sides.runs if side == "changed")
+    return ran, found.what.by
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_was_noticed_is_known_until_the_test_is_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Another test may change: it had no part in it."""
+    tests = tmp_path / "a.py"
+    tests.write_text("", encoding="ascii")
+    assert asked(monkeypatch, tmp_path, KERNEL, "PFP") == (2, "a.b")
+    assert asked(monkeypatch, tmp_path, KERNEL, "PFP") == (0, "a.b")
+    assert asked(monkeypatch, tmp_path, "source:7.2", "PFP") == (2, "a.b"), "another kernel"
+    monkeypatch.setattr(Suite, "NAMES", (*Suite.NAMES[1:], "b.py::test_d"))
+    assert asked(monkeypatch, tmp_path, KERNEL, "FPP") == (0, "a.b"), "the test is still there"
+    tests.write_text("1", encoding="ascii")
+    assert asked(monkeypatch, tmp_path, KERNEL, "FPP") == (2, "a.b")
+
+
+@pytest.mark.usefixtures("memory")
+def test_that_nobody_noticed_is_known_until_there_is_another_test(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert asked(monkeypatch, tmp_path, KERNEL, "PPP") == (3, "")
+    assert asked(monkeypatch, tmp_path, KERNEL, "PPP") == (0, "")
+    monkeypatch.setattr(Suite, "NAMES", (*Suite.NAMES, "b.py::test_d"))
+    assert asked(monkeypatch, tmp_path, KERNEL, "PPPF") == (3, "b.d")
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_is_known_is_asked_again_if_it_is_to_be_fresh(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert asked(monkeypatch, tmp_path, KERNEL, "PFP") == (2, "a.b")
+    assert asked(monkeypatch, tmp_path, KERNEL, "PPF", fresh=True) == (3, "a.c")
+
+
+@pytest.mark.parametrize("kernel", ["/tree", "/tree:debug", "source:7.2:{config}"])
+@pytest.mark.usefixtures("memory")
+def test_nothing_is_known_of_what_the_user_can_change(tmp_path: Path, kernel: str) -> None:
+    config = tmp_path / ".config"
+    config.write_text("", encoding="ascii")
+    target = Target(kernel.format(config=config), tmp_path, "", False)
+    memory = Remembered(target, Applied({}, {}, {}), [])
+    memory.keep(Suite.NAMES, Noticing("a.b"))
+    assert memory.recall(Suite.NAMES) is None
+
+
+@pytest.mark.usefixtures("memory")
+def test_tests_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
+    """They may have had too little time."""
+    memory = Remembered(Target("source:7.2", tmp_path, "", False), Applied({}, {}, {}), [])
+    memory.keep(Suite.NAMES, Noticing("tests", "they did not end", True))
+    assert memory.recall(Suite.NAMES) is None
+
+
+def test_fresh_is_for_the_suite(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["museum", "run", "--table", str(table), "--fresh"]) == EXIT_USAGE
+    assert "--fresh needs --suite" in capsys.readouterr().err

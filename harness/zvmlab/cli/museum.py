@@ -55,6 +55,11 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help="run all tests that come past each edit instead: who notices?",
     )
+    add(
+        "--fresh",
+        action="store_true",
+        help="with --suite, ask also what an earlier run has decided",
+    )
     for parser in (listing, showing, running):
         parser.add_argument(
             "--table", type=Path, metavar="FILE", help="another table than tests/museum/bugs.toml"
@@ -96,7 +101,8 @@ def _say(line: str) -> None:
 
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Show the bugs, or ask the suite; EXIT_FAILED if one is not seen."""
-    from zvmlab.museum.show import show, suite  # which the other two need not import
+    from zvmlab.museum.noticed import suite  # which the other two need not import
+    from zvmlab.museum.show import show
 
     if not 1 <= arguments.times <= _MOST_TIMES:
         raise UsageError(f"--times takes 1 to {_MOST_TIMES}")
@@ -106,8 +112,10 @@ def run_bugs(arguments: argparse.Namespace) -> int:
         if not bug.shown:
             raise UsageError(f"{bug.id} is not shown: {bug.missing}")
     progress = Progress()
+    if arguments.fresh and not arguments.suite:
+        raise UsageError("--fresh needs --suite: nothing else is remembered")
     if arguments.suite:
-        found = suite(chosen, arguments.kernel, progress, _say)
+        found = suite(chosen, arguments.kernel, progress, _say, arguments.fresh)
         asked = [one for one in found if not one.why]
         noticed = sum(bool(one.what.by) for one in asked)
         own = sum(one.own for one in asked)

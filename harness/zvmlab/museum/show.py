@@ -5,21 +5,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.museum.bugs import Bug
 from zvmlab.museum.edited import edited
-from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
-from zvmlab.verdict.choice import read_map
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen, short_name
 
 TEST_SECONDS = 1800
-SUITE_SECONDS = 7200
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ def _failed(results: Results) -> dict[str, Seen]:
 def _wrong_without(_bug: Bug, results: Results) -> str:
     """Why the tests do not show that the kernel is right without the edit; "" if they do."""
     for name, one in _failed(results).items():
-        return f"without the edit, {short_name(name)} fails: {_first(one.text)}"
+        return f"without the edit, {short_name(name)} fails: {first_line(one.text)}"
     if all(one.holds is None for one in results.values()):
         return f"without the edit, no test ran{_skipped(results)}"
     return ""
@@ -87,7 +81,7 @@ def _wrong_with(bug: Bug, results: Results) -> str:
         return f"with the edit, no test fails{_skipped(results)}"
     if not any(re.search(bug.seen, one.text) for one in failed.values()):
         name, one = next(iter(failed.items()))
-        return f"with the edit, {short_name(name)} fails otherwise: {_first(one.text)}"
+        return f"with the edit, {short_name(name)} fails otherwise: {first_line(one.text)}"
     return ""
 
 
@@ -96,55 +90,6 @@ def _skipped(results: Results) -> str:
     return f" (skipped: {'; '.join(sorted(reasons))})" if reasons else ""
 
 
-def _first(text: str) -> str:
+def first_line(text: str) -> str:
+    """The first line with something in it."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "nothing was said")
-
-
-@dataclass(frozen=True)
-class Noticed:
-    """Has the ordinary suite noticed a bug?"""
-
-    bug: Bug
-    what: Noticing = Noticing()
-    own: bool = False
-    """Only by the tests that show it."""
-    why: str = ""
-    """Why it could not be asked."""
-
-
-def suite(bugs: Iterable[Bug], kernel: str, progress: Progress, say: Say) -> list[Noticed]:
-    """Run the tests that the map gives for each bug; those that show it come last."""
-    found: list[Noticed] = []
-    base: dict[tuple[str, ...], Unchanged] = {}
-    for bug in bugs:
-        name = kernel_of(bug, kernel)
-        try:
-            with edited(name, bug, SUITE_SECONDS, progress) as both:
-                mapped = mapped_tests(both.files, read_map(both.series))
-                tests = [test for test in mapped if test not in bug.tests]
-                runs = base.setdefault((name, *bug.options), Unchanged())
-                what = noticing(both, tests, runs, bug.options)
-                own = not what.by
-                if own:
-                    last = noticing(both, bug.tests, runs, bug.options)
-                    what = replace(last, ran=what.ran + last.ran)
-                found.append(Noticed(bug, what, own and bool(what.by)))
-        except GuestPanic:
-            raise
-        except ZvmlabError as error:
-            found.append(Noticed(bug, why=str(error).splitlines()[0]))
-        say(sentence(found[-1]))
-    return found
-
-
-def sentence(noticed: Noticed) -> str:
-    """One line for a bug."""
-    what = noticed.what
-    if noticed.why:
-        return f"{noticed.bug.id}: cannot be asked: {noticed.why}"
-    if what.hung:
-        return f"{noticed.bug.id}: noticed, because the tests did not end"
-    if not what.by:
-        return f"{noticed.bug.id}: not noticed by {what.ran} tests"
-    own = ", which was written for it" if noticed.own else ""
-    return f"{noticed.bug.id}: noticed by {what.by}{own} ({what.ran} tests): {_first(what.text)}"
