@@ -122,11 +122,22 @@ class Batch(Operations):
         self, timeout: float = DEFAULT_SECONDS, stop: bool = False, allow_timeout: bool = False
     ) -> BatchResult:
         """Execute; Timeout if the limit ended it, unless that is allowed."""
-        result = self.start(timeout, stop).result()
-        if result.timed_out and not allow_timeout:
-            last = f" in {result[-1].what}" if len(result) else ""
-            raise Timeout(f"a batch in the guest was not done within {timeout:g} s{last}")
-        return result
+        return self.begin(timeout, stop, allow_timeout)()
+
+    def begin(
+        self, timeout: float = DEFAULT_SECONDS, stop: bool = False, allow_timeout: bool = False
+    ) -> Callable[[], BatchResult]:
+        """Begin run(), and return what completes it: other guests can have theirs meanwhile."""
+        pending = self.start(timeout, stop)
+
+        def complete() -> BatchResult:
+            result = pending.result()
+            if result.timed_out and not allow_timeout:
+                last = f" in {result[-1].what}" if len(result) else ""
+                raise Timeout(f"a batch in the guest was not done within {timeout:g} s{last}")
+            return result
+
+        return complete
 
 
 class Process:

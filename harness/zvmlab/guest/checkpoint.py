@@ -328,12 +328,12 @@ def keep_together(agent: Agent, pool: int | None) -> None:
         agent.close(pool).check()
 
 
-def set_apart(agent: Agent, pool: int | None = None) -> None:
+def set_apart(agent: Agent, pool: int | None = None) -> Callable[[], None]:
     """Set the guest's wall clock to the time of day, and its random numbers apart from others'.
 
     What its kernel draws from now on depends on bytes that no other guest is given.  A kernel
     that has no random numbers yet gets the bytes, too, but goes on waiting for more.  *pool*: what
-    open_pool() has given, closed afterwards.
+    open_pool() has given, closed afterwards.  That is begun here; what is returned completes it.
     """
     if pool is None:
         pool = open_pool(agent)
@@ -344,12 +344,17 @@ def set_apart(agent: Agent, pool: int | None = None) -> None:
     written = batch.write(pool, os.urandom(_RANDOM_BYTES))
     renewed = batch.ioctl(pool, _RESEED)
     batch.close(pool)
-    found = batch.run()
-    for which in (clock_set, written):
-        found[which].check()
-    # It has none yet to be renewed.
-    if found[renewed].errno != errno.ENODATA:
-        found[renewed].check()
+    done = batch.begin()
+
+    def complete() -> None:
+        found = done()
+        for which in (clock_set, written):
+            found[which].check()
+        # It has none yet to be renewed.
+        if found[renewed].errno != errno.ENODATA:
+            found[renewed].check()
+
+    return complete
 
 
 def clock(agent: Agent, which: int = _CLOCK_REALTIME) -> float:

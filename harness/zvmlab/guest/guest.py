@@ -551,6 +551,10 @@ class Guest:
 
     def boot(self) -> None:
         """Reach READY: wait until the agent answers; the wall clock is right, random numbers are new."""
+        self.begin_boot()()
+
+    def begin_boot(self) -> Callable[[], None]:
+        """boot() but for the agent's first work, during which others can boot; what completes that."""
         self.restore()
         self.resume()
         if self.stage is Stage.RUNNING:
@@ -558,7 +562,8 @@ class Guest:
             if self.restored and self.config.deterministic:
                 checkpoint.keep_together(self.agent, self._pool)
             elif (self.restored or self._pool is not None) and not self._same:
-                checkpoint.set_apart(self.agent, self._pool)
+                return checkpoint.set_apart(self.agent, self._pool)
+        return lambda: None
 
     @property
     def can_go_back(self) -> bool:

@@ -244,11 +244,15 @@ class System:
         ahead = len(waiting) if self._turns is not None else _SIDE_BY_SIDE
         for guest in waiting[:ahead]:
             guest.resume()
+        begun = {}
         for (userid, guest), following in zip_longest(guests.items(), waiting[ahead:]):
             with _said_of(userid):
-                guest.boot()
+                begun[userid] = guest.begin_boot()
             if following is not None:
                 following.resume()
+        for userid, complete in begun.items():
+            with _said_of(userid):
+                complete()
 
     def key(self, since: str = "") -> str:
         """Where in the cache a system like this is saved (checkpoint.system_key), once it has booted."""
