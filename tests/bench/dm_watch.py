@@ -17,7 +17,7 @@ from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 AREAS = 10_000
-REGIONS = 1_000
+REGIONS = 4_000
 SEGMENTED = "segments"
 LOOKS = 20
 SECONDS = 600.0
