@@ -387,5 +387,9 @@ clean: ## develop: remove what was built in the tree
 distclean: clean ##+ develop: remove also the cache: built QEMU, fetched kernels
 	$(Q)$(HARNESS) -m zvmlab.base.cache remove
 
+# A thousand files that say which object needs which headers; what these targets compile, another make does.
+COMPILES_NOTHING := check check-all check-some check-affected check-names check-e2e check-full prepare setup-check
+ifneq ($(filter-out $(COMPILES_NOTHING),$(or $(MAKECMDGOALS),all)),)
 # The copies of the tree that mutants are made in have their own.
 -include $(shell find $(BUILD) \( -path $(BUILD)/mutants -o -path $(BUILD)/docs \) -prune -o -type f -name '*.d' -print 2>/dev/null)
+endif
