@@ -338,6 +338,11 @@ def test_socket_takes_pipes_and_files(lab: Guest, kind: int) -> None:
         assert run(lab, accepted.fd, "splice", len(said)) == Answer(len(said), 0, said)
 
 
+def connect_for_a_moment(client: Socket) -> None:
+    """To a program that accepts and then ends, which may be faster than connect() looks."""
+    assert client.try_connect(USER, "SERVER").errno in (0, errno.ECONNREFUSED)
+
+
 @pytest.mark.requirement("E2")
 def test_connections_of_a_ring(lab: Guest) -> None:
     """accept() that waits, recv() and send()."""
@@ -345,7 +350,7 @@ def test_connections_of_a_ring(lab: Guest) -> None:
     with Socket.make(agent, STREAM, "SERVER") as server, Socket.make(agent) as client:
         server.listen(1)
         accepting = Running(lab, server.fd, "ring", ACCEPT, 0)
-        client.connect(USER, "SERVER")
+        connect_for_a_moment(client)
         assert accepting.answer().errno == 0
     with pair(agent) as (client, accepted):
         receiving = Running(lab, accepted.fd, "ring", RECV, 4)
@@ -365,7 +370,7 @@ def test_listener_waits_on_after_a_stop(lab: Guest, action: str) -> None:
         await_sleep(agent, running.folder, call)
         running.signal(signal.SIGSTOP, "T")
         running.signal(signal.SIGCONT)
-        client.connect(USER, "SERVER")
+        connect_for_a_moment(client)
         assert running.answer() == Answer(int(action == "poll"), 0, b"")
 
 
