@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import changes_c
@@ -108,12 +108,19 @@ class LinuxRunner:
     """Builds changed modules, and runs the tests of what is changed in guests."""
 
     def __init__(
-        self, kernel: str, known: Map, seconds: float, kept: Kept, progress: Progress
+        self,
+        kernel: str,
+        known: Map,
+        seconds: float,
+        kept: Kept,
+        progress: Progress,
+        harmless: Collection[tuple[str, str]] = (),
     ) -> None:
         self._kernel = kernel
         self._map = known
         self._kept = kept
         self._progress = progress
+        self._harmless = harmless
         self._end = time.monotonic() + seconds
         self._base = Unchanged()
 
@@ -127,10 +134,12 @@ class LinuxRunner:
         return results
 
     def one(self, mutant: Mutant) -> Result:
-        """Tries a change, or recalls what became of it."""
+        """Tries a change, or recalls what became of it; all tests would run for a harmless one."""
         known = self._kept.of(mutant)
         if known is not None:
             return known
+        if (mutant.file, mutant.changed) in self._harmless:
+            return Result(mutant, Verdict.SURVIVED)
         begun = time.monotonic()
         verdict, by, asked = self._judge(mutant)
         what = f"{short(mutant.change.was)} -> {short(mutant.change.became)}"
@@ -200,7 +209,9 @@ def _report(args: argparse.Namespace) -> int:
     if not (args.resume or args.entries):
         (made / RESULTS).unlink(missing_ok=True)
     kept = Kept(made / RESULTS, args.kernel, args.resume)
-    runner = LinuxRunner(args.kernel, known, args.seconds, kept, progress)
+    reasons = _judged(args.tree, target.tree)
+    passed_over = () if args.entries else reasons
+    runner = LinuxRunner(args.kernel, known, args.seconds, kept, progress, passed_over)
     if args.entries:
         title = f"Changes of {args.entries}"
         entries = judged.load(args.entries, judged.LINUX)
@@ -209,7 +220,6 @@ def _report(args: argparse.Namespace) -> int:
         title = f"{args.number} changes of Linux chosen by chance, seed {args.seed}"
         every = all_mutants(target.tree, known, args.folder)
         tried = by_chance(every, args.number, args.seed, runner.several, _folders)
-    reasons = _judged(args.tree, target.tree)
     parts, opened = [], []
     for folder, results in sorted(_folders(tried).items()):
         left = [result for result in results if result.verdict is Verdict.SURVIVED]

@@ -116,6 +116,20 @@ def test_what_becomes_of_a_change(
     assert Kept(tmp_path / "results", "sid", True).of(Mutant(FILE, change, SOURCE)) == result
 
 
+def test_what_is_judged_harmless_is_not_tried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Unless it was tried before."""
+    monkeypatch.setattr(mutate_linux, "both_sides", None)
+    mutant = Mutant(FILE, Change(Kind.COMPARISON, SOURCE.index(">"), ">", ">="), SOURCE)
+    kept = Kept(tmp_path / "results", "sid", False)
+    words = ("sid", MAP, 60, kept, Progress(quiet=True), {(FILE, mutant.changed): "a reason"})
+    assert mutate_linux.LinuxRunner(*words).one(mutant) == Result(mutant, Verdict.SURVIVED)
+    kept.add(Result(mutant, Verdict.NOTICED, "a.a"))
+    words = ("sid", MAP, 60, Kept(tmp_path / "results", "sid", True), *words[4:])
+    assert mutate_linux.LinuxRunner(*words).one(mutant).noticed
+
+
 _CHANGED = SOURCE.replace("a > 3", "a >= 3")
 
 
