@@ -7,6 +7,7 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from zvmlab.base.plain import shortened
@@ -267,12 +268,29 @@ class Run:
     left: Mapping[Left, int] = field(default_factory=dict)
     """The tests that this run has left to it."""
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> tuple[Row, ...]:
         """Every row of the list, tested or not."""
-        return [self._row(requirement) for requirement in self.requirements.rows.values()]
+        return self._rows
 
-    def _row(self, requirement: Requirement) -> Row:
-        mine = [result for result in self.results if requirement.row in result.case.rows]
+    @cached_property
+    def _rows(self) -> tuple[Row, ...]:
+        results: dict[str, list[Result]] = {}
+        for result in self.results:
+            for row in dict.fromkeys(result.case.rows):
+                results.setdefault(row, []).append(result)
+        left: dict[str, list[tuple[Left, int]]] = {}
+        for one, number in self.left.items():
+            for row in dict.fromkeys(one.rows):
+                left.setdefault(row, []).append((one, number))
+        return tuple(
+            self._row(requirement, results.get(row, []), left.get(row, []))
+            for row, requirement in self.requirements.rows.items()
+        )
+
+    def _row(
+        self, requirement: Requirement, mine: Sequence[Result], left_of: Sequence[tuple[Left, int]]
+    ) -> Row:
+        """*mine*: its results; *left_of*: its tests that this run has left."""
         tests = tuple(sorted({result.case.function for result in mine}))
         first_only = bool(mine) and all(result.case.first_kernel for result in mine)
         cells: dict[Column, Cell] = {}
@@ -281,11 +299,7 @@ class Run:
                 cells[column] = Cell({}, part=True)
                 continue
             other_kernel = first_only and column.kernel != self.columns[0].kernel
-            left = sum(
-                number
-                for one, number in self.left.items()
-                if requirement.row in one.rows and _is_in(column, one)
-            )
+            left = sum(number for one, number in left_of if _is_in(column, one))
             cells[column] = Cell(_count(mine, column), column.part or other_kernel, left)
         return Row(requirement, tests, cells)
 
