@@ -104,7 +104,8 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("", "mine.toml has no users; give each a table [users.NAME]"),
-        ("users = 3", "mine.toml has no users"),
+        ("users = 3", "line 1: users is 3; each user has a table [users.NAME]"),
+        ("name = 'a'\n[[users]]\nname = 'A'", 'users is [{"name": "A"}]; each user has a table'),
         ("[users]\nALICE = 3", "line 2: user ALICE is 3; it must be a table [users.ALICE]"),
         ("[users.ALICE\n", "mine.toml is not TOML: Expected ']' at the end of a table"),
         ("\n[users.ALICE]\n[users.BOB]\n[users.ALICE]\n",

@@ -195,7 +195,11 @@ class _Reader:
         tables = self._parse()
         users, segments = tables.pop("users", None), tables.pop("segments", None)
         words = self._values("", tables, _SYSTEM_KEYS, ("users", "segments"))
-        if not isinstance(users, dict) or not users:
+        if users is not None and not isinstance(users, dict):
+            raise UsageError(
+                f"{self._at('', 'users')}: users is {_shown(users)}; each user has a table [users.NAME]"
+            )
+        if not users:
             raise UsageError(f"{self._path} has no users; give each a table [users.NAME]")
         if len(users) > MAX_USERS:
             raise UsageError(f"{self._path} has {len(users)} users (at most {MAX_USERS})")
