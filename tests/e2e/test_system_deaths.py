@@ -92,11 +92,14 @@ def cut(system: System, victim: Guest, userid: str, call: int) -> None:
 
 
 def check_others(system: System, userid: str, talks: Mapping[tuple[str, str], Talk]) -> None:
-    """Whoever talked to it has been told; the other two go on."""
+    """Programs that talked to it read what it has sent, and the end; the other two go on."""
     for between, one in talks.items():
         if userid in between:
             one.thread.join(LIMIT)
             assert not one.thread.is_alive()
+            left = one.accepted if between[0] == userid else one.calling
+            while left.try_recv(SIZE).ret > 0:
+                pass
         else:
             one.await_more()
     for name, guest in system.guests.items():
