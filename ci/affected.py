@@ -100,6 +100,16 @@ class Plan:
                 yield f"{kind:6} {', '.join(names[:_SHOWN])}{more}: {why}"
 
 
+def _statements(module: ast.Module) -> Iterator[ast.AST]:
+    """All of them, however deep.  Most of a module is expressions, which import nothing."""
+    todo: list[ast.AST] = [module]
+    while todo:
+        node = todo.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            todo += getattr(node, name, ())
+
+
 class Tree:
     """The tests of a clone, and what each of them is made of."""
 
@@ -132,7 +142,7 @@ class Tree:
     @functools.cache
     def _imports(self, path: Path) -> frozenset[Path]:
         names: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
