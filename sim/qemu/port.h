@@ -19,6 +19,14 @@
 #define TYPE_ZVMLAB_CP "zvmlab-cp"
 OBJECT_DECLARE_SIMPLE_TYPE(ZvmlabCp, ZVMLAB_CP)
 
+/* A CPU that takes ticks only (idle.c). */
+struct zvmlab_idle {
+	unsigned int ticks;	/* that it has taken, and nothing else, before it waited again */
+	bool ticked;		/* a tick is what it was woken for, … */
+	int64_t woken;		/* … when its thread had run for so long */
+	int64_t due;		/* when the next tick would be, which is put off; or 0 */
+};
+
 struct ZvmlabCp {
 	Object parent_obj;
 
@@ -51,6 +59,7 @@ struct ZvmlabCp {
 	bool *shared;		/* per page: other members of the system may store into it */
 	bool held[CP_MAX_CPUS];	/* cp_page_held(); for has_work, without the BQL */
 	bool stopped[CP_MAX_CPUS];	/* by a hold (hold.c); likewise */
+	struct zvmlab_idle idle[CP_MAX_CPUS];	/* each its own thread's */
 
 	Notifier machine_done, exit;
 	VMChangeStateEntry *state_change;

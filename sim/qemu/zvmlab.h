@@ -141,6 +141,10 @@ void zvmlab_halts(void);
  */
 bool zvmlab_looks(CPUState *cs);
 
+/* Its thread, which has the BQL, has nothing to do from now on; it goes on.  By the thread itself. */
+void zvmlab_sleeps(CPUState *cs);
+void zvmlab_wakes(CPUState *cs);
+
 /* Has the guest the CPU with this address, if the machine has? */
 bool zvmlab_has_cpu(unsigned int address);
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * system: say when a CPU's thread begins to wait, and when it goes on
+ *
+ * A CPU that has nothing to do but to take ticks of its clock can have fewer
+ * of them.
+ */
+
+//@ file: system/cpus.c
+//@ before: qemu_plugin_vcpu_idle_cb(cpu);
+            zvmlab_sleeps(cpu);
+
+//@ before: qemu_plugin_vcpu_resume_cb(cpu);
+        zvmlab_wakes(cpu);
+
+//@ before: bool cpu_thread_is_idle(CPUState *cpu)
+/* Of our device, which may have the clock comparator's interruption come later meanwhile. */
+void zvmlab_sleeps(CPUState *cpu);
+void zvmlab_wakes(CPUState *cpu);
