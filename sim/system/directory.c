@@ -4,10 +4,46 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int sys_add_user(struct sys *sys, const char *userid, char *err, size_t errlen)
+/* Takes @lines apart. */
+static int check_lines(struct cp_config *config, char *lines, char *err, size_t errlen)
+{
+	char *line, *value;
+
+	while ((line = strsep(&lines, "\n"))) {
+		value = strchr(line, '=');
+		if (!value) {
+			snprintf(err, errlen, "%.64s is not KEY=VALUE", line);
+			return -1;
+		}
+		*value = '\0';
+		if (cp_config_set(config, line, value + 1, err, errlen) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_machine(const char *userid, const char *lines, char *err, size_t errlen)
+{
+	struct cp_config config;
+	char why[256] = "there is no memory left";
+	char *copy = strdup(lines);
+	int rc = -1;
+
+	cp_config_init(&config);
+	if (copy)
+		rc = check_lines(&config, copy, why, sizeof(why));
+	cp_config_fini(&config);
+	free(copy);
+	if (rc != 0)
+		snprintf(err, errlen, "%s: %s", userid, why);
+	return rc;
+}
+
+int sys_add_user(struct sys *sys, const char *userid, const char *machine, char *err, size_t errlen)
 {
 	struct cp_config config;
 	int rc;
@@ -20,6 +56,8 @@ int sys_add_user(struct sys *sys, const char *userid, char *err, size_t errlen)
 			 sys->users == CP_MAX_MACHINES ? "are too many users" : "is that user already");
 		rc = -1;
 	}
+	if (rc == 0 && machine)
+		rc = check_machine(config.userid, machine, err, errlen);
 	if (rc == 0)
 		strcpy(sys->user[sys->users++], config.userid);
 	cp_config_fini(&config);

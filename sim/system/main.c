@@ -3,7 +3,8 @@
  * zvmlab-system SOCKET [KEY=VALUE…]: one CP for several emulators, which connect to the socket.
  *
  * The keys are those of cp_config_set() that a system has: level, machine, segment; user, which can be
- * repeated: a user ID that the directory has; and turn: machines take turns of so many microseconds
+ * repeated: a user ID that the directory has, and below it lines KEY=VALUE of the user's machine, which
+ * are checked; and turn: machines take turns of so many microseconds
  * (turns.c).  A line "start NAME" on standard output asks for the machine of a user, by XAUTOLOG.
  * Standard input takes orders (orders.c).  It ends with SIGTERM, SIGINT or SIGHUP, and its members with
  * it.
@@ -67,10 +68,15 @@ static int configure(struct cp_config *config, char **options, char *err, size_t
 /* Keys and values are strings of their own by now. */
 static int add_users(struct sys *sys, char **options, char *err, size_t errlen)
 {
-	for (; *options; options++)
-		if (strcmp(*options, USER) == 0 &&
-		    sys_add_user(sys, *options + sizeof(USER), err, errlen) != 0)
+	for (; *options; options++) {
+		char *machine = *options + sizeof(USER), *userid;
+
+		if (strcmp(*options, USER) != 0)
+			continue;
+		userid = strsep(&machine, "\n");
+		if (sys_add_user(sys, userid, machine, err, errlen) != 0)
 			return -1;
+	}
 	return 0;
 }
 

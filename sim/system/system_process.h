@@ -30,9 +30,11 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
  * The directory has one more user, who need not be logged on.  XAUTOLOG of one who is not writes a
  * line "start NAME" to the descriptor @starts of sys_open(): whoever reads it starts the machine.
  *
+ * @machine: lines KEY=VALUE as the machine's CP will be given them, or NULL: what is wrong there is
+ * found before anybody logs on.
  * Return: 0, or -1 with one sentence in @err.
  */
-int sys_add_user(struct sys *sys, const char *userid, char *err, size_t errlen);
+int sys_add_user(struct sys *sys, const char *userid, const char *machine, char *err, size_t errlen);
 /**
  * Take orders from @fd (orders.c), which stays the caller's; they are answered at @starts.
  *

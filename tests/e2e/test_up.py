@@ -285,16 +285,6 @@ def test_killed(file: Path, name: str, number: signal.Signals) -> None:
     assert f"no such running system: {name}" in done.stderr.decode()
 
 
-@pytest.mark.requirement("S7")
-def test_a_guest_that_cannot_start_starts_none(file: Path, name: str) -> None:
-    """CP refuses the second: one sentence with its reason, and the first is gone, too."""
-    file.write_text(file.read_text() + 'directory = ["IUCV ALLOW", "NOSUCH"]\n')
-    with up(file, name) as system:
-        assert exit_code(system.process, SECONDS) == 2
-        assert 'CP refuses its configuration: directory "NOSUCH"' in system.lines[-1]
-    assert name not in [found.name for found in running_systems()]
-
-
 def refused(file: Path, code: int) -> str:
     """The one sentence after which nothing is left."""
     done = zvmlab("up", str(file))
@@ -302,6 +292,8 @@ def refused(file: Path, code: int) -> str:
     assert os.listdir(os.environ["ZVMLAB_RUN"]) in ([], [MARK])
     lines = [line for line in done.stderr.decode().splitlines() if line.startswith("zvmlab: ")]
     assert len(lines) == 1
+    # What a user has written wrong is found before anybody logs on.
+    assert code != 2 or b"logs on" not in done.stdout + done.stderr
     return lines[0]
 
 
@@ -372,3 +364,10 @@ def test_more_memory_than_is_free(
 def test_a_system_that_cp_refuses(file: Path, run_dir: Path, line: str, sentence: str) -> None:
     file.write_text(f"{line}\n{file.read_text()}")
     assert refused(file, 2).startswith(f"zvmlab: {file}: {sentence}")
+
+
+@pytest.mark.requirement("S7")
+def test_a_machine_that_cp_refuses(file: Path, run_dir: Path) -> None:
+    """Nobody logs on, though the first user's is right."""
+    file.write_text(file.read_text() + 'directory = ["IUCV ALLOW", "NOSUCH"]\n')
+    assert refused(file, 2).startswith(f'zvmlab: {file}: BOB: directory "NOSUCH": ')

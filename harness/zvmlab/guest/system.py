@@ -68,6 +68,11 @@ def _said_of(userid: str) -> Iterator[None]:
         raise
 
 
+def _entry(userid: str, config: GuestConfig) -> str:
+    """A user of the directory, and what the user's machine will tell CP, which is checked before."""
+    return "\n".join([f"user={userid}", *(f"{key}={value}" for key, value in config.cp.items())])
+
+
 class System:
     """A CP for several guests; *logs* has a folder for each of them (default: temporary).
 
@@ -131,7 +136,7 @@ class System:
         self.logs.mkdir(parents=True, exist_ok=True)
         argv = [str(_program()), str(self.socket), f"segment={';'.join(self._segments)}"]
         argv += [f"{key}={value}" for key, value in self._options.items()]
-        argv += [f"user={userid}" for userid in self.users]
+        argv += [_entry(userid, config) for userid, config in self.users.items()]
         if self._turns is not None:
             argv.append(f"turn={TURN_US}")
         self._process = Emulator(argv, self.logs / _LOG, tells=True)

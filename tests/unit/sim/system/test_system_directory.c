@@ -26,26 +26,41 @@ TEST(users)
 	char name[16];
 
 	system_halt();
-	ck_assert_int_eq(sys_add_user(served, "bob", err, sizeof(err)), 0);
-	ck_assert_int_eq(sys_add_user(served, "BOB", err, sizeof(err)), -1);
+	ck_assert_int_eq(sys_add_user(served, "bob", NULL, err, sizeof(err)), 0);
+	ck_assert_int_eq(sys_add_user(served, "BOB", NULL, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "user=BOB: there is that user already");
-	ck_assert_int_eq(sys_add_user(served, "Bob", err, sizeof(err)), -1);
+	ck_assert_int_eq(sys_add_user(served, "Bob", NULL, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "user=Bob: there is that user already");
-	ck_assert_int_eq(sys_add_user(served, "*MONITOR", err, sizeof(err)), -1);
-	ck_assert_int_eq(sys_add_user(served, "NINECHARS", err, sizeof(err)), -1);
+	ck_assert_int_eq(sys_add_user(served, "*MONITOR", NULL, err, sizeof(err)), -1);
+	ck_assert_int_eq(sys_add_user(served, "NINECHARS", NULL, err, sizeof(err)), -1);
 	for (unsigned int i = 1; i < CP_MAX_MACHINES; i++) {
 		snprintf(name, sizeof(name), "U%u", i);
-		ck_assert_int_eq(sys_add_user(served, name, err, sizeof(err)), 0);
+		ck_assert_int_eq(sys_add_user(served, name, NULL, err, sizeof(err)), 0);
 	}
-	ck_assert_int_eq(sys_add_user(served, "MORE", err, sizeof(err)), -1);
+	ck_assert_int_eq(sys_add_user(served, "MORE", NULL, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "user=MORE: there are too many users");
+}
+
+/* What their machines are going to be configured with is looked at, and not kept. */
+TEST(machines_of_users)
+{
+	system_halt();
+	ck_assert_int_eq(sys_add_user(served, "ALICE", "class=G\ndirectory=IUCV ANY;IUCV ALLOW", err,
+				      sizeof(err)), 0);
+	ck_assert_int_eq(sys_add_user(served, "bob", "class=G\ndirectory=FROB 12", err, sizeof(err)),
+			 -1);
+	ck_assert_int_eq(strncmp(err, "BOB: directory \"FROB 12\": ", 26), 0);
+	ck_assert_int_eq(sys_add_user(served, "BOB", "class=G\n", err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "BOB:  is not KEY=VALUE");
+	ck_assert_int_eq(sys_add_user(served, "BOB", "frob=1", err, sizeof(err)), -1);
+	ck_assert_int_eq(sys_add_user(served, "BOB", "class=G", err, sizeof(err)), 0);
 }
 
 TEST(autolog)
 {
 	struct emulator alice, bob;
 
-	ck_assert_int_eq(sys_add_user(served, "BOB", err, sizeof(err)), 0);
+	ck_assert_int_eq(sys_add_user(served, "BOB", NULL, err, sizeof(err)), 0);
 	emulator_init(&alice, "ALICE");
 	set(&alice, "class", "ABG");
 	ck_assert_int_eq(emulator_start(&alice), 0);
@@ -74,7 +89,7 @@ TEST(nobody_reads)
 	struct emulator alice;
 	unsigned int lines = 0;
 
-	ck_assert_int_eq(sys_add_user(served, "BOB", err, sizeof(err)), 0);
+	ck_assert_int_eq(sys_add_user(served, "BOB", NULL, err, sizeof(err)), 0);
 	emulator_init(&alice, "ALICE");
 	set(&alice, "class", "ABG");
 	ck_assert_int_eq(emulator_start(&alice), 0);
