@@ -79,7 +79,7 @@ def stranger(path: Path) -> socket.socket:
         (["user=NINECHARS"], 'userid "NINECHARS": '),
         (["user=*MSG"], 'userid "*MSG": '),
         (["user=BOB", "user=bob"], "user=bob: there is that user already"),
-        (["user=BOB\ndirectory=IUCV ANY\nclass=1"], 'BOB: class "1": '),
+        (["user=BOB\ndirectory=IUCV ANY\nclass=7"], 'BOB: class "7": '),
         (["user=BOB\ndirectory=FROB 12"], 'BOB: directory "FROB 12": '),
         (["user=BOB\nFROB"], "BOB: FROB is not KEY=VALUE"),
         ([f"user=U{number}" for number in range(65)], "user=U64: there are too many users"),
