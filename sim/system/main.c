@@ -142,12 +142,12 @@ int main(int argc, char **argv)
 	cp_config_init(&config);
 	if (configure(&config, argv + 2, err, sizeof(err)) == 0 &&
 	    turn_of(argv + 2, &turn_ns, err, sizeof(err)) == 0)
-		sys = sys_open(argv[1], &config, sys_time_of_day, STDOUT_FILENO, turn_ns, err,
-			       sizeof(err));
+		sys = sys_open(&config, sys_time_of_day, STDOUT_FILENO, turn_ns, err, sizeof(err));
 	cp_config_fini(&config);
 	if (!sys)
 		return fail(err);
-	if (add_users(sys, argv + 2, err, sizeof(err)) != 0) {
+	if (add_users(sys, argv + 2, err, sizeof(err)) != 0 ||
+	    sys_listen(sys, argv[1], err, sizeof(err)) != 0) {
 		sys_close(sys);
 		return fail(err);
 	}

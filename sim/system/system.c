@@ -66,8 +66,8 @@ static int create_fds(struct sys *sys)
 	return sys_watch(sys, sys->timer, SYS_TIMER, NULL);
 }
 
-struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
-		     int starts, uint64_t turn_ns, char *err, size_t errlen)
+struct sys *sys_open(const struct cp_config *config, uint64_t (*tod)(void), int starts,
+		     uint64_t turn_ns, char *err, size_t errlen)
 {
 	struct sys *sys = calloc(1, sizeof(*sys));
 	const struct cp_system_host host = {
@@ -75,9 +75,8 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 		.in_directory = sys_in_directory, .start = sys_start,
 	};
 
-	if (!sys || !(sys->path = strdup(path))) {
+	if (!sys) {
 		snprintf(err, errlen, "not enough memory for the system");
-		free(sys);
 		return NULL;
 	}
 	sys->listen_fd = sys->epoll = sys->timer = sys->orders = sys->clients = -1;
@@ -94,16 +93,25 @@ struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t 
 	}
 	sys->cp = cp_system_create(config, &host, err, errlen);
 	if (sys->cp)
-		sys->listen_fd = ctl_listen(path, SOCK_SEQPACKET, WHAT, &sys->inode, err, errlen);
-	if (sys->listen_fd < 0) {
-		sys_close(sys);
-		return NULL;
-	}
-	if (sys_watch(sys, sys->listen_fd, SYS_LISTEN, NULL) == 0)
 		return sys;
-	snprintf(err, errlen, WHAT " %s cannot be watched: %s", path, strerror(errno));
 	sys_close(sys);
 	return NULL;
+}
+
+int sys_listen(struct sys *sys, const char *path, char *err, size_t errlen)
+{
+	sys->path = strdup(path);
+	if (!sys->path) {
+		snprintf(err, errlen, "not enough memory for the system");
+		return -1;
+	}
+	sys->listen_fd = ctl_listen(path, SOCK_SEQPACKET, WHAT, &sys->inode, err, errlen);
+	if (sys->listen_fd < 0)
+		return -1;
+	if (sys_watch(sys, sys->listen_fd, SYS_LISTEN, NULL) == 0)
+		return 0;
+	snprintf(err, errlen, WHAT " %s cannot be watched: %s", path, strerror(errno));
+	return -1;
 }
 
 /* A free slot, or that of the stranger who has been silent for longest. */
@@ -298,7 +306,8 @@ void sys_close(struct sys *sys)
 
 	if (!sys)
 		return;
-	ctl_unlisten(sys->path, sys->inode);
+	if (sys->listen_fd >= 0)
+		ctl_unlisten(sys->path, sys->inode);
 	sys->going = false;
 	/* Traces tell of it, and two of the same are equal. */
 	while ((member = first(sys)) != NULL)

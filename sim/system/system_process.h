@@ -17,15 +17,24 @@ struct sys;
 uint64_t sys_time_of_day(void);
 
 /**
- * Create the system and its socket, of mode 0600.
+ * Create the system, which nobody can connect to yet.
  *
  * @config: as for cp_system_create().  @tod: CP's own clock, which no machine's has to agree with.
  * @starts: as for sys_add_user(); it stays the caller's.  @turn_ns: machines take turns of so many ns
  * of their own time, when orders ask for it (turns.c); 0: they run as they like.
  * Return: NULL with one sentence in @err.
  */
-struct sys *sys_open(const char *path, const struct cp_config *config, uint64_t (*tod)(void),
-		     int starts, uint64_t turn_ns, char *err, size_t errlen);
+struct sys *sys_open(const struct cp_config *config, uint64_t (*tod)(void), int starts,
+		     uint64_t turn_ns, char *err, size_t errlen);
+
+/**
+ * Create the system's socket, of mode 0600, once.  Whoever sees it may start a machine: what can be
+ * refused has been by then.
+ *
+ * Return: 0, or -1 with one sentence in @err.
+ */
+int sys_listen(struct sys *sys, const char *path, char *err, size_t errlen);
+
 /**
  * The directory has one more user, who need not be logged on.  XAUTOLOG of one who is not writes a
  * line "start NAME" to the descriptor @starts of sys_open(): whoever reads it starts the machine.

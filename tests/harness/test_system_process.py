@@ -99,6 +99,18 @@ def test_options(executable: Path, folder: Path, words: list[str], sentence: str
     assert os.listdir(folder) == []
 
 
+def test_the_socket_comes_last(executable: Path, folder: Path) -> None:
+    """Whoever sees it starts machines: what is refused has been by then."""
+    done = subprocess.run(
+        [executable, folder / "nowhere/system", "user=NINECHARS"],
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b'zvmlab-system: userid "NINECHARS": ')
+
+
 def test_socket(executable: Path, folder: Path) -> None:
     """Where it cannot be; where another one is; where one was that has been killed."""
 

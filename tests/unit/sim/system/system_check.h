@@ -178,9 +178,9 @@ static inline void system_start(void)
 	snprintf(socket_path, sizeof(socket_path), "%s/system", folder);
 	system_config(&config);
 	ck_assert_int_eq(pipe(server_starts), 0);
-	served = sys_open(socket_path, &config, system_tod, server_starts[1], turn_ns, err,
-			  sizeof(err));
+	served = sys_open(&config, system_tod, server_starts[1], turn_ns, err, sizeof(err));
 	ck_assert_msg(served != NULL, "%s", err);
+	ck_assert_msg(sys_listen(served, socket_path, err, sizeof(err)) == 0, "%s", err);
 	cp_config_fini(&config);
 	server_stop = eventfd(0, EFD_CLOEXEC);
 	ck_assert_int_eq(pthread_create(&server, NULL, serve, NULL), 0);

@@ -89,9 +89,10 @@ static void __attribute__((noreturn)) be_process(int orders, int answers)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	system_config(&config);
-	served = sys_open(socket_path, &config, system_tod, -1, 0, err, sizeof(err));
+	served = sys_open(&config, system_tod, -1, 0, err, sizeof(err));
 	cp_config_fini(&config);
 	ck_assert_msg(served != NULL, "%s", err);
+	ck_assert_msg(sys_listen(served, socket_path, err, sizeof(err)) == 0, "%s", err);
 	do {
 		now = (struct holdings){
 			.bytes = allocated(), .descriptors = count_descriptors(),
