@@ -136,6 +136,39 @@ def test_plain_diff_is_a_series(tree: Path, scratch: Path, tmp_path: Path) -> No
     assert data(sides(tree, series, tmp_path).patched[DRIVER]) == EIO
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_diff_is_read_whatever_its_lines_end_with(
+    end: str, tree: Path, scratch: Path, tmp_path: Path
+) -> None:
+    text = diff(SOURCE, EIO).replace("\n", end).removesuffix(end)
+    (tmp_path / "a.diff").write_bytes(text.encode("ascii"))
+    series = read_series(str(tmp_path / "a.diff"), None, scratch)
+    assert data(sides(tree, series, tmp_path).patched[DRIVER]) == EIO
+
+
+def test_files_without_hunks_are_changed(tree: Path, scratch: Path, tmp_path: Path) -> None:
+    """git shows no lines of what is empty, and of what changes in its mode alone."""
+    (tree / "empty.h").write_text("")
+    text = (
+        "diff --git a/Kconfig b/Kconfig\nold mode 100644\nnew mode 100755\n"
+        "diff --git a/new.h b/new.h\nnew file mode 100644\nindex 0000000..e69de29\n"
+        "diff --git a/empty.h b/empty.h\ndeleted file mode 100644\nindex e69de29..0000000\n"
+        f"diff --git a/{DRIVER} b/{DRIVER}\nold mode 100644\nnew mode 100755\n"
+        "index 1111111..2222222\n"
+    )
+    (tmp_path / "a.diff").write_text(text + diff(SOURCE, EIO))
+    series = read_series(str(tmp_path / "a.diff"), None, scratch)
+    assert [file.name for file in series.patches[0].files] == [
+        "Kconfig", "new.h", "empty.h", DRIVER
+    ]  # fmt: skip
+    both = sides(tree, series, tmp_path)
+    assert both.changed == ["Kconfig", DRIVER, "empty.h", "new.h"]
+    assert both.patched["Kconfig"] == File(b"config A\n\tbool\n", True)
+    assert (both.base["empty.h"], both.patched["empty.h"]) == (File(b""), None)
+    assert (both.base["new.h"], both.patched["new.h"]) == (None, File(b""))
+    assert both.patched[DRIVER] == File(EIO.encode("ascii"), True)
+
+
 def test_commits_begin_where_they_say_whatever_is_checked_out(
     tree: Path, scratch: Path, tmp_path: Path
 ) -> None:
@@ -239,6 +272,14 @@ def bad_series() -> Iterator[tuple[str, str | list[bytes], str]]:
     fits = f"@@ -1,3 +1,3 @@\n {SOURCE.splitlines()[0]}\n-{line}+/* */ {line} \n"
     yield "second", head + fits + other, f"hunk 2 of 2 of {DRIVER}, at line 4"
     yield "cut", head + "@@ -1,9 +1,9 @@\n-a\n", "is cut off or damaged: hunk 1 of"
+    for number in ("9" * 10, "9" * 5000):
+        many = head + f"@@ -{number} +1 @@\n-a\n+b\n"
+        yield "number", many, f"hunk 1 of {DRIVER} has a number of more than 9 digits"
+    merge = "diff --cc Makefile\n--- a/Makefile\n+++ b/Makefile\n@@@ -1 -1 +1 @@@\n--a\n++b\n"
+    yield "merge", merge, "the combined diff of a merge"
+    under = "--- /dev/null\n+++ b/Makefile/x.c\n@@ -0,0 +1 @@\n+a\n"
+    yield "under", under, "has no folder for Makefile/x.c: a file is in its place"
+    yield "folder", f"--- a/drivers\n+++ b/drivers\n{change}", "drivers of "
     yield "none", f"--- a/no/such.c\n+++ b/no/such.c\n{change}", "touches no file of"
     docs = "--- a/Documentation/a.rst\n+++ b/Documentation/a.rst\n@@ -1,2 +1,2 @@\n-A\n+B\n =\n"
     yield "documents", docs, "touches only documentation (Documentation/a.rst)"

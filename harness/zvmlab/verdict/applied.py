@@ -66,10 +66,12 @@ def tree_file(tree: Path, name: str) -> File | None:
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            return None
+            raise UsageError(f"{name} of {tree} is no file")
         return File(path.read_bytes(), bool(found.st_mode & stat.S_IXUSR))
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        raise UsageError(f"{tree} has no folder for {name}: a file is in its place") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
@@ -152,7 +154,8 @@ def _apply(patch: Patch, total: int, scratch: Path, whose: str) -> None:
         which += f" ('{shortened(patch.subject, 100)}')"
     if try_git([*words[:-1], "--check", "--reverse", "-"], scratch, patch.diff).returncode == 0:
         raise UsageError(f"{which} is in this tree already")
-    raise UsageError(f"{which} does not apply: {_why(patch, said)}{_by_fuzz(patch, scratch)}")
+    hint = _by_fuzz(patch, scratch) if _FAILED.search(said) else ""
+    raise UsageError(f"{which} does not apply: {_why(patch, said)}{hint}")
 
 
 def _why(patch: Patch, said: str) -> str:
@@ -176,7 +179,7 @@ def _why(patch: Patch, said: str) -> str:
 
 
 def _by_fuzz(patch: Patch, scratch: Path) -> str:
-    """What to do about it; patch(1) may be able to guess where the hunk belongs."""
+    """What to do about a hunk; patch(1) may be able to guess where it belongs."""
     if shutil.which("patch") is None:
         return ""
     argv = ["patch", "-p1", "--dry-run", "--batch", "--force", "--fuzz=2", "--silent"]

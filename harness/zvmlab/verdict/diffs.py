@@ -16,8 +16,10 @@ from zvmlab.base.plain import harmless, shortened
 
 NONE = "/dev/null"
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
-_MODE = re.compile(rb"^(?:new file mode|deleted file mode|new mode|old mode) (\d{6})$")
-_INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+ (\d{6})$")
+_MOST_DIGITS = 9
+_GIT = re.compile(rb"^diff --git a/(.{1,4000}) b/\1$")
+_MODE = re.compile(rb"^(new file mode|deleted file mode|new mode|old mode) (\d{6})$")
+_INDEX = re.compile(rb"^(index) [0-9a-f]+\.\.[0-9a-f]+ (\d{6})$")
 _MOST_LINES = 10**7
 _LINK, _MODULE = "120000", "160000"
 
@@ -88,6 +90,8 @@ class _Parser:
         self._at = 0
         self.files: list[FileDiff] = []
         self._rename: list[str] = []
+        self._same = b""
+        """The file of the last line "diff --git" that names one file only."""
 
     def parse(self) -> list[FileDiff]:
         while self._at < len(self._lines):
@@ -97,14 +101,17 @@ class _Parser:
 
     def _header(self, line: bytes) -> None:
         where = self._where
-        mode = _MODE.match(line) or _INDEX.match(line)
         if line.startswith((b"GIT binary patch", b"Binary files ")):
             raise UsageError(f"{where} has a binary hunk; Linux for guests is built from text")
-        if mode is not None and mode[1].decode() == _LINK:
-            raise UsageError(f"{where} makes or changes a symbolic link, which zvmlab refuses")
-        if mode is not None and mode[1].decode() == _MODULE:
-            raise UsageError(f"{where} changes a submodule, which Linux does not have")
-        if line.startswith((b"rename from ", b"copy from ")):
+        if line.startswith((b"diff --cc ", b"diff --combined ")):
+            raise UsageError(f"{where} has the combined diff of a merge, which fits no single tree")
+        if line.startswith(b"diff --git "):
+            same = _GIT.match(line)
+            self._same = same[1] if same is not None else b""
+        mode = _MODE.match(line) or _INDEX.match(line)
+        if mode is not None:
+            self._mode(mode[1], mode[2].decode())
+        elif line.startswith((b"rename from ", b"copy from ")):
             self._rename = [_name(b"a/" + line.split(b" ", 2)[2], where)]
         elif line.startswith((b"rename to ", b"copy to ")) and self._rename:
             new = _name(b"b/" + line.split(b" ", 2)[2], where)
@@ -120,11 +127,30 @@ class _Parser:
         elif self.files and (hunk := _HUNK.match(line)) is not None:
             self._hunk(hunk)
 
+    def _mode(self, what: bytes, mode: str) -> None:
+        """A file's mode; git shows one that is empty, or changes in its mode alone, by nothing else."""
+        if mode == _LINK:
+            raise UsageError(
+                f"{self._where} makes or changes a symbolic link, which zvmlab refuses"
+            )
+        if mode == _MODULE:
+            raise UsageError(f"{self._where} changes a submodule, which Linux does not have")
+        if self._same and what != b"index":
+            name = _name(b"a/" + self._same, self._where)
+            old = NONE if what.startswith(b"new file") else name
+            self.files.append(FileDiff(old, NONE if what.startswith(b"deleted") else name))
+            self._same = b""
+
     def _follows(self, word: bytes) -> bool:
         after = self._lines[self._at + 1 : self._at + 2]
         return bool(after) and after[0].startswith(word)
 
     def _hunk(self, head: re.Match[bytes]) -> None:
+        if any(len(number or b"") > _MOST_DIGITS for number in head.groups()[:4]):
+            raise UsageError(
+                f"{self._where} is damaged: hunk {len(self.files[-1].hunks) + 1} of"
+                f" {self.files[-1].name} has a number of more than {_MOST_DIGITS} digits"
+            )
         old, new = int(head[1]), int(head[3])
         left = [int(head[2] or 1), int(head[4] or 1)]
         context = head[5].decode("utf-8", "replace").strip()

@@ -208,6 +208,9 @@ def _patch_of_mail(number: int, raw: bytes, where: str, scratch: Path) -> Patch:
 
 
 def _patch_of_diff(number: int, data: bytes, where: str) -> Patch:
+    if data.count(b"\r\n") == data.count(b"\n"):  # as a mail program may have saved it
+        data = data.replace(b"\r\n", b"\n")
+    data = data if data.endswith(b"\n") else data + b"\n"  # as a selection with the mouse ends
     files = parse(data, where)
     if not files:
         raise UsageError(f"{where} is neither a mail with a patch nor a unified diff")
