@@ -81,7 +81,7 @@ def plan(repository: Path, **fields: Any) -> Plan:
         "good": f"HEAD~{COMMITS - 1}",
         "bad": "HEAD",
         "kernel": "bookworm",
-        "test": ("tests/e2e/test_x.py",),
+        "test": ("tests/e2e/test_smsg.py",),
         "module": repository / "src",
     }
     return Plan(**values | fields)
@@ -204,6 +204,8 @@ def test_killed_search_goes_on_from_gits_log(
         ({"times": 0}, "-n is from 1 to"),
         ({"resume": True}, "was cut off"),
         ({"test": ()}, "after -- comes the test"),
+        ({"test": ("scenario:read-one-sett",)}, "did you mean read-one-set"),
+        ({"test": ("tests/e2e/no.py::test_a", "-k", "b")}, "has no tests/e2e/no.py"),
     ],
 )
 def test_bad_bisection_is_a_sentence(
@@ -224,7 +226,7 @@ def test_command_prints_the_first_bad_commit(
         "--module",
         os.path.relpath(repository / "src"),
         "--",
-        "tests/e2e/test_x.py",
+        "tests/e2e/test_smsg.py",
         "-k",
         "a",
     ]

@@ -27,7 +27,7 @@ from zvmlab.verdict.runs import Seen
 from zvmlab.verdict.sides import BaseFails, PatchedFails, Side, Sides, Target
 
 Play = Callable[..., list[str]]
-TESTS = "tests/e2e/test_a.py"
+TESTS = "tests/e2e/test_smsg.py"
 SECONDS = 60.0
 """A limit for what another process does, not for what is tested."""
 
@@ -245,7 +245,7 @@ def test_base_runs_once_for_all_series(
     assert main(command(tree)) == 0 and ran[2:] == ["patched 1"]
     assert "results of base known from before" in " ".join(capsys.readouterr().out.split())
     assert main(command(tree, "--fresh")) == 0 and ran[3:] == ["base 1", "patched 1"]
-    other = [word.replace(TESTS, "tests/e2e/test_b.py") for word in command(tree)]
+    other = [word.replace(TESTS, "tests/e2e/test_hmcdrv.py") for word in command(tree)]
     assert main(other) == 0 and ran[5:] == ["base 1", "patched 1"]
     sources[0] = "changed"
     assert main(command(tree)) == 0 and ran[7:] == ["base 1", "patched 1"]
@@ -259,6 +259,45 @@ def test_base_that_fails_is_not_taken_for_known(
     for _ in range(2):
         assert main(command(tree)) == 0
     assert ran == ["base 1", "patched 1"] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mail", "diffs"], "diffs is a folder; name a file"),
+        (["--json", "none/such.json"], "there is no folder for "),
+        (["--keep", "a.diff"], "--keep: "),
+        (["--allow", "none.toml"], "none.toml cannot be read"),
+        (["--on-top", "none"], "--on-top: there is no folder"),
+        (["--tests", "'"], "--tests: No closing quotation"),
+        (["--tests", "tests/e2e/no.py -k b"], "has no tests/e2e/no.py"),
+    ],
+)
+def test_words_are_checked_before_anything_is_built(
+    words: list[str],
+    said: str,
+    tree: Path,
+    play: Play,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ran = play(lambda side, test, turn: True)
+    monkeypatch.chdir(tree.parent)
+    assert main(command(tree, *words)) == 2
+    out, err = capsys.readouterr()
+    assert said in err and err.count("\n") == 1 and not out
+    assert not ran and nothing_left()
+
+
+def test_report_that_cannot_be_written_is_said_nevertheless(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(lambda side, test, turn: True)
+    assert main(command(tree, "--mail", "/dev/full")) == 77
+    out, err = capsys.readouterr()
+    assert "nothing new" in out
+    assert err.splitlines()[-1] == "zvmlab: /dev/full cannot be written: No space left on device"
+    assert nothing_left()
 
 
 def test_next_trial_removes_what_a_killed_one_has_left(tree: Path, play: Play) -> None:

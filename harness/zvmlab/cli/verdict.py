@@ -158,6 +158,8 @@ def run_try(arguments: argparse.Namespace) -> int:
     for file in outputs:
         if not file.absolute().parent.is_dir():
             raise UsageError(f"there is no folder for {file}")
+        if file.is_dir():
+            raise UsageError(f"{file} is a folder; name a file for the report")
     plan = Plan(
         series=arguments.series,
         kernels=tuple(dict.fromkeys(arguments.kernel)),
@@ -176,14 +178,17 @@ def run_try(arguments: argparse.Namespace) -> int:
     )
     verdict = trial(plan, Progress())
     said = report.text(verdict)
+    sys.stdout.write(said)  # before anything can fail
     for file, text in (
         (arguments.mail, said),
         (arguments.ktap, report.ktap(verdict)),
         (arguments.json, report.to_json(verdict)),
     ):
         if file is not None:
-            file.write_text(text, encoding="utf-8")
-    sys.stdout.write(said)
+            try:
+                file.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise CannotRun(f"{file} cannot be written: {error.strerror}") from None
     return verdict.exit_code
 
 

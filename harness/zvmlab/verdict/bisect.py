@@ -46,8 +46,9 @@ from zvmlab.builder.modulebuild import built_modules
 from zvmlab.builder.modules import available
 from zvmlab.builder.tree_name import DEBUG_WORD, tree_name
 from zvmlab.guest.names import DRIVER
+from zvmlab.scenarios import to_sweep
 from zvmlab.verdict.git import commit_of, git, init_repository, need, top_of, try_git
-from zvmlab.verdict.runs import Runner
+from zvmlab.verdict.runs import Runner, check_words
 from zvmlab.verdict.sides import Side
 
 LOCK_SECONDS = 3600
@@ -101,6 +102,10 @@ def bisect(plan: Plan, progress: Progress) -> Found:
     need("git", "git", "a bisection")
     if not plan.test:
         raise UsageError("after -- comes the test: words for pytest, scenario:NAME, or a program")
+    if plan.test[0].startswith(_SCENARIO):
+        to_sweep(plan.test[0].split(":")[1])
+    elif _is_for_pytest(plan.test):
+        check_words(plan.test)
     if not 1 <= plan.times <= MOST_TIMES:
         raise UsageError(f"-n is from 1 to {MOST_TIMES}")
     return _Search(plan, progress).run()
@@ -311,7 +316,7 @@ class _Search:
                 *(["--point", fault[0]] if fault else []),
             ]
             return self._zvmlab(argv, environment)
-        if words[0].startswith("-") or ".py" in words[0]:
+        if _is_for_pytest(words):
             return self._pytest(kernel, options, environment, turn)
         return self._zvmlab(["run", "--kernel", kernel, *options, "--", *words], environment, True)
 
@@ -348,6 +353,10 @@ class _Search:
         if not holds:
             raise UsageError("no test of these words runs on this kernel: all are skipped")
         return holds == {True}
+
+
+def _is_for_pytest(words: Sequence[str]) -> bool:
+    return words[0].startswith("-") or ".py" in words[0]
 
 
 def _last(text: str) -> str:

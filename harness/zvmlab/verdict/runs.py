@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -62,6 +63,15 @@ class Seen:
     def kind(self) -> str:
         """Reports with the same text but for numbers, and in the same function, are one."""
         return f"{_NUMBERS.sub('N', self.report)} in {self.inside.split(' < ')[0]}"
+
+
+def check_words(words: Sequence[str]) -> None:
+    """UsageError if words for pytest name a file of tests that this clone does not have."""
+    for before, word in zip(("", *words), words, strict=False):
+        file = word.partition("::")[0]
+        named = file.endswith(".py") and not word.startswith("-") and not before.startswith("-")
+        if named and not (TREE / file).is_file():
+            raise UsageError(f"no test is called '{shortened(word)}': {TREE} has no {file}")
 
 
 def short_name(node: str) -> str:
@@ -161,14 +171,14 @@ class Runner:
         log = report / "pytest.log"
         code = call([*argv, *tests], env, log, self._seconds)
         if not (report / NAME).exists() or code not in (0, 1):
-            self._explain(code, log)
+            self._explain(code, log, tests)
 
-    def _explain(self, code: int, log: Path) -> None:
+    def _explain(self, code: int, log: Path, tests: Sequence[str]) -> None:
         said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         errors = [line for line in said if "ERROR" in line or line.startswith("E ")]
         text = shortened(harmless((errors or said or ["nothing was said"])[-1], lines=False))
         if code == _NO_TESTS:
-            raise UsageError("--tests: pytest finds no test of these words")
+            raise UsageError(f"pytest finds no test by the words {shortened(shlex.join(tests))}")
         if "No module named" in text:
             raise CannotRun(f"the tests need: ci/setup.sh test ({text})")
         if code == 4:

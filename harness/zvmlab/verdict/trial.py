@@ -35,7 +35,7 @@ from zvmlab.verdict.compare import REPEATS, Results, compare, differing
 from zvmlab.verdict.git import need, top_of, try_git
 from zvmlab.verdict.parts import check_touched
 from zvmlab.verdict.report import Tried, Verdict
-from zvmlab.verdict.runs import Runner
+from zvmlab.verdict.runs import Runner, check_words
 from zvmlab.verdict.series import Series, read_series
 from zvmlab.verdict.sides import (
     PatchedFails,
@@ -87,6 +87,9 @@ def trial(plan: Plan, progress: Progress) -> Verdict:
     """The verdict; one that is not finished if the limit came first."""
     for program, package in (("git", "git"), ("make", "make")):
         need(program, package, "trying a series")
+    check_words(plan.tests)
+    if plan.keep is not None and plan.keep.exists() and not plan.keep.is_dir():
+        raise UsageError(f"--keep: {plan.keep} is no folder")
     allowed = Allowed(read_allowed(plan.allow, datetime.date.today()))
     targets = [target for name in plan.kernels for target in targets_of(name, progress)]
     if plan.coverage is not None:
