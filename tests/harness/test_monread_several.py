@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import re
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,14 @@ def translated(data: bytes, coding: str) -> bytes:
     return data.decode("cp037").encode(coding)
 
 
+def archive(data: bytes) -> bytes:
+    """A file of tar with these data in it."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as opened:
+        opened.addfile(tarfile.TarInfo("monitor.data"), io.BytesIO(data))
+    return file.getvalue()
+
+
 DATA = monwrite(*map(numbered, range(3)))
 
 
@@ -290,6 +299,7 @@ DATA = monwrite(*map(numbered, range(3)))
         (gzip.compress(DATA, mtime=0), "compressed by gzip: decompress it first, with gzip -dc"),
         (bz2.compress(DATA), "compressed by bzip2: decompress it first, with bzip2 -dc"),
         (lzma.compress(DATA), "compressed by xz: decompress it first, with xz -dc"),
+        (archive(DATA), "an archive of tar: unpack it first, with tar -xf"),
         (
             translated(DATA, "latin-1"),
             "it was transferred as text: transfer it again, in binary mode",
@@ -304,7 +314,7 @@ DATA = monwrite(*map(numbered, range(3)))
         ),
         (b"This is a report of the monitor.\n", "it is text, not monitor data"),
     ],
-    ids=["gzip", "bzip2", "xz", "latin-1", "utf-8", "stream in latin-1", "text"],
+    ids=["gzip", "bzip2", "xz", "tar", "latin-1", "utf-8", "stream in latin-1", "text"],
 )
 def test_what_is_no_monitor_data(monread: Path, tmp_path: Path, data: bytes, said: str) -> None:
     """As a file, from standard input, and as one of several."""

@@ -13,6 +13,10 @@
 #define ELEMENT_AT MONREC_INTERRUPT_SIZE
 #define RESERVED 3u
 
+/* A header of tar, POSIX.1-1988 and later, says so here. */
+#define TAR_AT 257u
+#define TAR "ustar"
+
 static const struct {
 	const char *begin, *by, *mend;
 	size_t len;
@@ -36,6 +40,11 @@ static bool is_compressed(const uint8_t *bytes, size_t len, char what[FOREIGN_TE
 		return true;
 	}
 	return false;
+}
+
+static bool is_archive(const uint8_t *bytes, size_t len)
+{
+	return len >= TAR_AT + strlen(TAR) && memcmp(bytes + TAR_AT, TAR, strlen(TAR)) == 0;
 }
 
 /* Characters U+0080 to U+00FF of UTF-8 as bytes of ISO 8859-1; false: there are others. */
@@ -85,13 +94,16 @@ static bool is_text(const uint8_t *bytes, size_t len)
 
 bool foreign(const uint8_t *bytes, size_t len, char what[FOREIGN_TEXT])
 {
-	uint8_t plain[256];
+	uint8_t plain[64];
+	const size_t begin = len < sizeof(plain) ? len : sizeof(plain);
 	size_t count;
 
 	if (is_compressed(bytes, len, what))
 		return true;
-	if (was_translated(bytes, len) || (len <= sizeof(plain) && from_utf8(plain, &count, bytes, len) &&
-					   was_translated(plain, count)))
+	if (is_archive(bytes, len))
+		snprintf(what, FOREIGN_TEXT, "an archive of tar: unpack it first, with tar -xf");
+	else if (was_translated(bytes, len) || (from_utf8(plain, &count, bytes, begin) &&
+						was_translated(plain, count)))
 		snprintf(what, FOREIGN_TEXT, "it was transferred as text: transfer it again, in binary "
 			 "mode");
 	else if (is_text(bytes, len))

@@ -14,7 +14,7 @@
 #include "monread.h"
 
 /* Of saved bytes: enough to tell what other programs and transfers have made of them. */
-#define INPUT_AHEAD 64u
+#define INPUT_AHEAD 512u
 
 struct input {
 	const char *name;
