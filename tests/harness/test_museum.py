@@ -26,6 +26,7 @@ from zvmlab.museum.bugs import Bug, default_table, find, load
 from zvmlab.museum.edited import Both, Run, applied, changed_files
 from zvmlab.museum.remembered import Remembered
 from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
+from zvmlab.museum.watchful import has_noticed, watchful_first
 from zvmlab.verdict.applied import Applied, File
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen
@@ -283,6 +284,25 @@ def test_tests_that_are_newer_than_the_map_come_last(tmp_path: Path) -> None:
     assert mapped_tests(changed, known) == [old, *(test for test in others if test != newer)]
 
 
+@pytest.mark.usefixtures("memory")
+def test_tests_that_noticed_another_change_of_the_file_come_first(tmp_path: Path) -> None:
+    """The most watchful before the others, which stay in their order; each file has its own."""
+    (tmp_path / "f.c").write_text(SOURCE, encoding="ascii")
+    files = changed_files(tmp_path, {"f.c": SOURCE.replace("return", "return -")})
+    usual = mapped_tests(files, MAP)
+    assert mapped_tests(files, MAP) == usual
+    has_noticed(files, usual[1])
+    assert mapped_tests(files, MAP) == usual[::-1]
+    for _ in range(2):
+        has_noticed(files, usual[0])
+    assert mapped_tests(files, MAP) == usual
+    (tmp_path / "g.c").write_text(SOURCE, encoding="ascii")
+    others = changed_files(tmp_path, {"g.c": SOURCE.replace("return", "return -")})
+    has_noticed(others, usual[1])
+    has_noticed(others, usual[1])
+    assert mapped_tests(files, MAP) == usual
+
+
 class Suite:
     """Three tests; each side says what they show, and ends as "pytest -x" does."""
 
@@ -434,6 +454,17 @@ def asked(
     assert found.known == (not sides.runs)
     ran = sum(len(words) for side, words in sides.runs if side == "changed")
     return ran, found.what.by
+
+
+@pytest.mark.usefixtures("memory")
+def test_who_notices_is_remembered_for_the_next_change(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text(SOURCE, encoding="ascii")
+    files = changed_files(tmp_path, {"f.c": SOURCE.replace("return", "return -")})
+    suite = Suite("PPP", "PPF")
+    sides = dataclasses.replace(both(suite.base, suite.changed), files=files)
+    assert noticing(sides, Suite.NAMES, Unchanged()).by == "a.c"
+    a, b, c = Suite.NAMES
+    assert watchful_first(files, Suite.NAMES) == [c, a, b]
 
 
 @pytest.mark.usefixtures("memory")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from zvmlab.base.errors import Timeout
 from zvmlab.museum.edited import Both
+from zvmlab.museum.watchful import has_noticed, watchful_first
 from zvmlab.verdict.applied import Applied
 from zvmlab.verdict.choice import Map, choose, newer_tests
 from zvmlab.verdict.compare import Results, better, worse
@@ -47,9 +48,11 @@ class Noticing:
 def mapped_tests(files: Applied, known: Map) -> list[str]:
     """The tests of the functions that differ, the most useful first.
 
-    The tests of the driver that are newer than the map come last.
+    Those that have noticed other changes of the files come before them, and the tests of the driver
+    that are newer than the map last.
     """
-    return [*choose(files, known, most=None).tests, *newer_tests(files, known)]
+    tests = [*choose(files, known, most=None).tests, *newer_tests(files, known)]
+    return watchful_first(files, tests)
 
 
 def noticing(
@@ -95,6 +98,7 @@ class _Asked:
             before = self._known[test].get(key)
             if before is not None and (worse(before, one) or better(before, one)):
                 self.by, self.text = short_name(key), one.text
+                has_noticed(self._both.files, test)
                 break
         return results
 
