@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from random import Random
 from typing import Any
 
 import pytest
@@ -187,6 +188,61 @@ def test_hypfs_has_what_cp_says_of_each_guest(guest: Guest) -> None:
         # Its CPU time stands still, its time does not.
         assert number(guest, "systems/MAIL/cpus/cputime_us") == 7_000_000
         assert number(guest, "systems/MAIL/onlinetime_us") > 50_000_000
+
+
+# Of each member the values that a description can have: few ones, the least and the most.
+SMALL, SAMPLES, ANY = (0, 1, 2, 64), (0, 1, 77, (1 << 28) - 1), (0, 1, 4096, (1 << 62) - 1)
+ANY_OF = {
+    "cpus": SMALL,
+    "operating": SMALL,
+    "share-max": (0, 1, 10_000),
+    "share": (0, 1, 10_000),
+    "capped": (0, 1, 2),
+    **dict.fromkeys(("storage-min", "storage-max", "storage-share", "storage-used"), ANY),
+    **dict.fromkeys(("cpu-use", "cpu-delay", "page-wait", "idle", "other"), SAMPLES),
+    **dict.fromkeys(TIMES, ANY),
+}
+
+
+def any_users(random: Random, count: int) -> dict[str, dict[str, Any]]:
+    """So many users, some with each member."""
+    users = {}
+    for place in range(count):
+        user: dict[str, Any] = {
+            name: random.choice(values) for name, values in ANY_OF.items() if random.random() < 0.8
+        }
+        for less, most in (("operating", "cpus"), ("share", "share-max")):
+            user[less] = min(user.get(less, 0), user.get(most, 0))
+        user["dedicated"] = random.random() < 0.5
+        group = random.choice(("", "STAFF", "G1", "LONGGRP8"))
+        if group:
+            user["group"] = group
+        users[f"U{place}X{random.randrange(100)}"] = user
+    return users
+
+
+@pytest.mark.requirement("Y3")
+@pytest.mark.parametrize("count", [3, 35, pytest.param(64, id="two-pages")])
+@pytest.mark.zvmlab(
+    cp={"class": "BEG", "directory": "IUCV ALLOW;IUCV ANY;ACIGROUP STAFF"}, busybox=True
+)
+def test_any_guests_with_any_values(guest: Guest, count: int) -> None:
+    """All are there, whatever a description has and lacks, with what it has; no other ones."""
+    random = Random(count)
+    users = any_users(random, count)
+    for name, user in users.items():
+        guest.control.execute("guest-describe", name=name, **user)
+    with hypfs(guest):
+        found = guest.agent.run(["/bin/busybox", "ls", f"{HYPFS}/systems"]).check()
+        assert sorted(found.stdout.decode().split()) == sorted([*users, "LINUX001", "OPERATOR"])
+        for name in random.sample(sorted(users), min(len(users), 10)):
+            user = users[name]
+            read = {key: number(guest, f"systems/{name}/{file}") for key, (file, _) in WEB.items()}
+            late = {key: read.pop(key) - user.get(key, 0) for key in TIMES}
+            assert read == {key: user.get(key, 0) for key in read}, name
+            # Time goes on; a user without "cpu-percent" uses no CPU.
+            assert late["cpu-us"] == 0 and 0 <= late["online-us"] < MICROSECONDS * 3600, name
+            assert number(guest, f"systems/{name}/cpus/dedicated") == user["dedicated"], name
 
 
 def update(guest: Guest) -> None:
