@@ -80,10 +80,11 @@ museum: ## measure: bring old bugs of Linux back, one at a time: IDS=…, TIMES=
 		$(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL)) $(IDS)
 
 .PHONY: mutants
-mutants: ## measure: find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main; LINUX=1: of Linux, RESUME=1: go on
+mutants: ## measure: find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main; SECONDS=300: begin none after these; LINUX=1: of Linux, RESUME=1: go on
 	$(Q)ci/setup.sh build $(if $(LINUX),run test,check)
 	$(Q)$(HARNESS) $(if $(LINUX),$(MUTATE_LINUX),$(MUTATE)) --build $(BUILD) \
-		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(FOLDER:%=--folder %)
+		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(filter file,$(origin SECONDS)),,--seconds $(SECONDS)) \
+		$(FOLDER:%=--folder %)
 
 MUTATE = tests/mutants/mutate.py --jobs $(shell nproc) $(if $(BASE),--base $(BASE))
 MUTATE_LINUX = tests/mutants/mutate_linux.py $(if $(RESUME),--resume) $(if $(filter file,$(origin KERNEL)),,--kernel $(KERNEL))
