@@ -73,15 +73,19 @@ class Failing:
         """Load a module again and again, until nothing fails; how often with which error number.
 
         What it needs is there.  It is not loaded then.  The numbers are those for a lack of memory
-        and a copy that fails, and what *also* names.
+        and a copy that fails, and what *also* names.  A load that succeeds has registered what one
+        does of which nothing fails.
         """
         agent = self.guest.agent
         with open(program("failing"), "rb") as file:
             agent.write_file("/tmp/failing", file.read(), 0o755)
         path = f"/lib/modules/{name}.ko"
         done = agent.run(["/tmp/failing", path, name], timeout=SECONDS).check()
-        found = Counter(int(line.split()[1]) for line in done.stdout.decode().splitlines())
+        loads = [tuple(map(int, line.split())) for line in done.stdout.decode().splitlines()]
+        found = Counter(error for _, error, _ in loads)
         assert set(found) <= {0, errno.ENOMEM, errno.EFAULT, *also}, found
+        whole = loads[-1][2]
+        assert [load for load in loads if load[1] == 0 and load[2] != whole] == []
         return found
 
     def each(

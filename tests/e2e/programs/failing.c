@@ -3,9 +3,10 @@
  * failing FILE NAME [PARAMETERS]: puts a kernel module in and out again, once for each of its
  * allocations, which fails.
  *
- * Each load is a line on stdout: the number of the failing allocation, and the error number
- * or 0.  It ends after the first load of which nothing failed.  The kernel counts the
- * allocations and copies of a thread (/proc/thread-self/fail-nth).
+ * Each load is a line on stdout: the number of the failing allocation, the error number or 0,
+ * and how many drivers and devices the kernel lists while the module is loaded.  It ends after
+ * the first load of which nothing failed.  The kernel counts the allocations and copies of a
+ * thread (/proc/thread-self/fail-nth).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,24 @@ static int failing_load(int nth, const char *path, const char *params, int numbe
 	return left > 0 && atoi(text) == 0;
 }
 
+/* The lines of what lists drivers and devices; -1 if it cannot be read. */
+static long registered(void)
+{
+	static const char *const lists[] = { "/proc/devices", "/proc/misc" };
+	long lines = 0;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		FILE *list = fopen(lists[i], "re");
+
+		if (!list)
+			return -1;
+		for (int c = fgetc(list); c != EOF; c = fgetc(list))
+			lines += c == '\n';
+		fclose(list);
+	}
+	return lines;
+}
+
 int main(int argc, char **argv)
 {
 	int nth, number, error = 0, failed = 1;
@@ -55,7 +74,7 @@ int main(int argc, char **argv)
 			perror(argv[1]);
 			return EXIT_FAILURE;
 		}
-		printf("%d %d\n", number, error);
+		printf("%d %d %ld\n", number, error, registered());
 		if (!error && syscall(SYS_delete_module, argv[2], O_NONBLOCK)) {
 			perror(argv[2]);
 			return EXIT_FAILURE;
