@@ -128,7 +128,8 @@ static int create_cp(char *err, size_t errlen)
 
 static int open_files(char *err, size_t errlen)
 {
-	if (cp_port_open(&port->own, err, errlen) != 0 || service_prepare(err, errlen) != 0)
+	if (cp_port_open(&port->own, err, errlen) != 0 || service_prepare(err, errlen) != 0 ||
+	    daemon_prepare(err, errlen) != 0)
 		return -1;
 	return console_open(err, errlen);
 }
@@ -237,7 +238,7 @@ static void *type_or_command(void *command)
 {
 	void *(*next)(void *) = HDL_FINDNXT(type_or_command);
 
-	if (console_command(command) || checkpoint_command(command))
+	if (console_command(command) || checkpoint_command(command) || daemon_command(command))
 		return NULL;
 	return next ? next(command) : NULL;
 }
@@ -299,7 +300,7 @@ END_DEPENDENCY_SECTION
 
 HDL_REGISTER_SECTION;
 {
-	HDL_REGISTER(daemon_task, service_daemon);
+	HDL_REGISTER(daemon_task, daemon_run);
 	HDL_REGISTER(panel_command, type_or_command);
 	/* Hercules declares it to be one of these, and forgets to look for it. */
 	debug_watchdog_signal = spare_held_cpu;

@@ -101,7 +101,7 @@ void interrupt_process(REGS *regs);
 extern void (*hercules_external)(REGS *regs);
 extern void (*hercules_process)(REGS *regs);
 
-/* service.c: the thread that serves sockets, the timer and the end of the machine. */
+/* service.c: the thread that serves sockets and the timer, and notices the end of the machine. */
 int service_prepare(char *err, size_t errlen);
 int service_start(char *err, size_t errlen);
 void service_stop(void);
@@ -117,8 +117,16 @@ void service_unwatch(int fd);
 void service_request(enum cp_machine_request what);
 /** Have console_serve() called, again and again until it has nothing left to do. */
 void service_console(void);
-/** Instead of a panel: execute commands from standard input until the end. */
-void service_daemon(void);
+
+/* daemon.c: Hercules without a panel. */
+/** To be called before anything of the guest runs.  From then on a signal may end it. */
+int daemon_prepare(char *err, size_t errlen);
+/** Execute commands from standard input until the end; without a CP, return then. */
+void daemon_run(void);
+/** The machine is to follow its guest.  Return: false if there is a panel, whose user decides. */
+bool daemon_guest_ended(void);
+/** A command of the panel.  Return: false if it does not ask for the end, or there is a panel. */
+bool daemon_command(const char *command);
 
 /* reload.c */
 /** In the place of s390_load_hmc. */

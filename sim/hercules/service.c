@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that serves sockets, the timer and the end of the machine. */
+/* The thread that serves sockets and the timer, and notices the end of the machine. */
 #include "port.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,22 +24,17 @@
 #define STOP_CHECK_MS 1
 #define STOP_CHECKS 2000u
 #define LATE_CHECK_MS 100
-/* Commands wait for it so long. */
-#define SETTLE_CHECKS 60000u
-
-#define LINE_MAX_STDIN 1024
 
 static struct {
 	pthread_t thread;
 	bool running;
-	int epoll, timer, stops, quit, daemon, lines, requests;
+	int epoll, timer, stops, quit, lines, requests;
 	uint32_t requested;	/* of the machine: bits, shifted left by enum cp_machine_request */
 	int console_ms;		/* console_serve() is due so soon; -1: when there is something new */
 	bool stopping;		/* a CPU was told to; the machine has not been seen to stop */
 	unsigned int checks;	/* of this, quick ones that are to come */
 } service = {
-	.epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1, .lines = -1,
-	.requests = -1,
+	.epoll = -1, .timer = -1, .stops = -1, .quit = -1, .lines = -1, .requests = -1,
 	.console_ms = -1,
 };
 
@@ -138,9 +132,7 @@ static void requests_ready(void)
 		signal_quiesce(0, 0);
 	if (!(requested & 1u << CP_MACHINE_LOGOFF))
 		return;
-	if (service.daemon >= 0)
-		notify(service.daemon);
-	else
+	if (!daemon_guest_ended())
 		logmsg("zvmlab-cp: the guest has been logged off; its machine is to be ended here\n");
 }
 
@@ -195,9 +187,8 @@ static bool machine_stopped(void)
 	else
 		ended = stopped;
 	port_unlock();
-	/* With a panel, whoever sits there decides what comes next. */
-	if (ended && service.daemon >= 0)
-		notify(service.daemon);
+	if (ended)
+		(void)daemon_guest_ended();
 	return stopped;
 }
 
@@ -236,8 +227,6 @@ static int create_fds(void)
 	service.quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	service.lines = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	service.requests = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (sysblk.daemon_mode)
-		service.daemon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (service.epoll < 0 || service.timer < 0 || service.stops < 0 || service.quit < 0 ||
 	    service.lines < 0 || service.requests < 0)
 		return -1;
@@ -279,74 +268,4 @@ void service_stop(void)
 	service.running = false;
 	notify(service.quit);
 	pthread_join(service.thread, NULL);
-}
-
-static bool cpus_settled(void)
-{
-	bool settled = true;
-
-	port_lock(NULL);
-	for (unsigned int i = 0; i < MAX_CPUS; i++)
-		settled &= !sysblk.regs[i] || sysblk.regs[i]->cpustate != CPUSTATE_STOPPING;
-	port_unlock();
-	return settled;
-}
-
-/*
- * CPUs that are new, or were told to stop, do so within microseconds; before that
- * no machine can be loaded.  Then whoever gives commands is told, on the stream
- * that Hercules does not buffer.
- */
-static void ready_for_commands(void)
-{
-	for (unsigned int i = 0; i < SETTLE_CHECKS && !cpus_settled(); i++)
-		usleep(STOP_CHECK_MS * 1000);
-	fputs("zvmlab: ready\n", stderr);
-}
-
-/* Standard input, line by line.  Return: false at its end. */
-static bool commands_from_stdin(void)
-{
-	static char text[LINE_MAX_STDIN];
-	static size_t used;
-	ssize_t len = read(STDIN_FILENO, text + used, sizeof(text) - 1 - used);
-	char *end;
-
-	if (len <= 0)
-		return len < 0 && errno == EINTR;
-	used += (size_t)len;
-	while (!sysblk.shutdown && (end = memchr(text, '\n', used)) != NULL) {
-		size_t line = (size_t)(end + 1 - text);
-
-		*end = '\0';
-		panel_command(text);
-		ready_for_commands();
-		memmove(text, text + line, used - line);
-		used -= line;
-	}
-	return used < sizeof(text) - 1;
-}
-
-void service_daemon(void)
-{
-	struct pollfd fds[] = {
-		{ .fd = STDIN_FILENO, .events = POLLIN },
-		{ .fd = service.daemon, .events = POLLIN },
-	};
-
-	ready_for_commands();
-	sysblk.panel_init = 1;
-	while (!sysblk.shutdown) {
-		if (poll(fds, 2, -1) < 0)
-			continue;	/* a signal: it may have been the end */
-		if (fds[1].revents) {
-			/* Tells its end from one that a signal has asked Hercules for. */
-			fputs("zvmlab: the guest has ended\n", stderr);
-			break;
-		}
-		if (fds[0].revents && !commands_from_stdin())
-			break;
-	}
-	if (!sysblk.shutdown)
-		do_shutdown();
 }

@@ -165,6 +165,7 @@ def test_the_end_of_standard_input_is_the_end(in_hercules: Callable[..., Guest])
         assert process.stdin is not None
         process.stdin.close()
         assert guest.emulator.wait(SECONDS) == 0
+        assert guest.emulator.log.read_text().endswith("zvmlab: told to quit\n")
 
 
 def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
@@ -193,7 +194,7 @@ def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
     ("number", "text"),
     [
         (signal.SIGKILL, "was killed by SIGKILL"),
-        (signal.SIGTERM, "was ended from outside, as by SIGTERM"),
+        (signal.SIGTERM, r"was ended by SIGTERM from process \d+ \("),
     ],
     ids=["KILL", "TERM"],
 )

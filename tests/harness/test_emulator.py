@@ -81,17 +81,21 @@ def test_log_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("said", "how"),
     [
-        ("qemu: terminating on signal 15 from pid 9 (kill)", "SIGTERM from process 9 (kill)"),
-        ("qemu: terminating on signal 1 from pid 9", "SIGHUP from process 9"),
+        (
+            "qemu: terminating on signal 15 from pid 9 (kill)",
+            "ended by SIGTERM from process 9 (kill)",
+        ),
+        ("qemu: terminating on signal 1 from pid 9", "ended by SIGHUP from process 9"),
+        ("zvmlab: told to quit", "told to quit"),
     ],
 )
-def test_end_by_a_signal_that_is_caught(tmp_path: Path, said: str, how: str) -> None:
-    """QEMU ends with exit code 0 then, as after a power-off."""
+def test_end_that_somebody_asked_for(tmp_path: Path, said: str, how: str) -> None:
+    """An emulator ends with exit code 0 then, as after a power-off."""
     emulator = Emulator(["sh", "-c", f"echo '{said}' >&2"], tmp_path / "log")
     assert emulator.wait(SECONDS) == 0
     with pytest.raises(EmulatorError) as caught:
         emulator.check()
-    assert str(caught.value) == f"the emulator was ended by {how}; its log is {tmp_path / 'log'}"
+    assert str(caught.value) == f"the emulator was {how}; its log is {tmp_path / 'log'}"
 
 
 def test_emulator_that_is_stopped(tmp_path: Path) -> None:

@@ -47,12 +47,10 @@ class Halted(Timeout):
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
 # Signals that come from others; one that ends by another signal is at fault.
 _FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
-# How QEMU says that a signal ends it, from whom, and what that is called if it is there still.
+# How either says that a signal ends it, from whom, and what that is called if it is there still.
 _TERMINATED = re.compile(r"terminating on signal (\d+) from pid (\d+)(?: \((.*)\))?")
-# How Hercules begins its end, whoever asks for it; what our module says before if it is the guest.
-_HERCULES_ENDS, _GUEST_ENDED = "HHCHD900I", "zvmlab: the guest has ended"
-# How it says that a signal asks for its end; Linux is told so, and ends itself.
-_ASKED_TO_END = "HHCIN098I"
+# What Hercules says last if its panel ends it.
+_TOLD_TO_QUIT = "zvmlab: told to quit"
 # How either says that the trace ends before the machine does.
 _TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
 
@@ -291,10 +289,8 @@ class Emulator:
             number, sender, name = terminated.groups()
             by = f"process {sender}" + (f" ({name})" if name else "")
             how, said = f"was ended by {signal_name(int(number))} from {by}", ""
-        elif code == 0 and (
-            _ASKED_TO_END in tail or (_HERCULES_ENDS in tail and _GUEST_ENDED not in tail)
-        ):
-            how, said = "was ended from outside, as by SIGTERM", ""
+        elif code == 0 and said == _TOLD_TO_QUIT:
+            how, said = "was told to quit", ""
         elif code == 0:
             how = "ended because the guest powered off unasked"
         else:
