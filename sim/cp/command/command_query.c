@@ -21,7 +21,7 @@ int cpcmd_query_console(struct cpcmd_args *args)
 	if (rc != 0)
 		return rc;
 	/* Linux takes the device number from offset 5 and what follows "SUBCHANNEL = ". */
-	cpcmd_line(cp, "CONS %04X ON LDEV L%04X TERM START", device, device);
+	cpcmd_line(cp, "CONS %04X ON LDEV L%04X TERM STOP", device, device);
 	cpcmd_line(cp, "     %04X CL T NOCONT NOHOLD COPY 001    READY FORM STANDARD", device);
 	cpcmd_line(cp, "     %04X TO %-8s PRT DIST %-8s FLASHC 000 DEST OFF", device,
 		   cp->config.userid, cp->config.userid);

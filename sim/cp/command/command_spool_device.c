@@ -26,6 +26,16 @@ static unsigned int units_of(const struct cpcmd_args *args)
 	return unit < 0 ? 0 : 1u << unit;
 }
 
+/* Is it the console, which is there, but is not spooled? */
+static bool is_console(const struct cpcmd_args *args)
+{
+	uint64_t number;
+
+	return cpcmd_is(args->word, KEYWORD_CONSOLE) ||
+	       (cpcmd_number(args->word, 16, 0, UINT16_MAX, &number) &&
+		number == args->cp->config.console);
+}
+
 /* The device operand; 0, or the message's number. */
 static int next_units(struct cpcmd_args *args, const char *module, unsigned int *units)
 {
@@ -34,6 +44,8 @@ static int next_units(struct cpcmd_args *args, const char *module, unsigned int 
 	*units = units_of(args);
 	if (*units)
 		return 0;
+	if (is_console(args))
+		return cpcmd_invalid(args, module);
 	return cpcmd_message(args->cp, module, CPCMD_NO_DEVICE, 'E', "Device %s does not exist",
 			     args->word);
 }

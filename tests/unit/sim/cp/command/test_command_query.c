@@ -18,7 +18,7 @@ TEST(console)
 	const char *reply = run_as(CPCMD_GUEST, "QUERY CONSOLE", 0), *subchannel;
 
 	ck_assert_str_eq(reply,
-			 "CONS 0009 ON LDEV L0009 TERM START\n"
+			 "CONS 0009 ON LDEV L0009 TERM STOP\n"
 			 "     0009 CL T NOCONT NOHOLD COPY 001    READY FORM STANDARD\n"
 			 "     0009 TO LINUX001 PRT DIST LINUX001 FLASHC 000 DEST OFF\n"
 			 "     0009 FLASH      CHAR      MDFY      0 FCB      LPP OFF\n"

@@ -164,7 +164,7 @@ TEST(settings)
 	ck_guest("SPOOL D TO", 20, "HCPCSP020E Userid missing or invalid\n");
 	ck_guest("CLOSE 123", 40, "HCPCLS040E Device 123 does not exist\n");
 	ck_guest("CLOSE D NOSUCH", 3, INVALID("CLS", "NOSUCH"));
-	ck_guest("TAG DEV 9 x", 40, "HCPTAG040E Device 9 does not exist\n");
+	ck_guest("TAG DEV 19 x", 40, "HCPTAG040E Device 19 does not exist\n");
 	ck_guest("TAG", 26, MISSING("TAG"));
 }
 

@@ -194,7 +194,7 @@ TEST(tags)
 	ck_guest("TAG QUERY", 26, MISSING("TAG"));
 	ck_guest("TAG QUERY NODE D", 3, INVALID("TAG", "NODE"));
 	ck_guest("TAG QUERY DEV", 26, MISSING("TAG"));
-	ck_guest("TAG QUERY DEV 9", 40, "HCPTAG040E Device 9 does not exist\n");
+	ck_guest("TAG QUERY DEV 19", 40, "HCPTAG040E Device 19 does not exist\n");
 	ck_assert_uint_eq(strlen(longest), 136);
 	snprintf(command, sizeof(command), "TAG DEV D %s", longest);
 	snprintf(reply, sizeof(reply), "%s\n", longest);
@@ -218,4 +218,14 @@ TEST(no_unit_record_devices)
 	ck_guest("SPOOL PUN HOLD", 40, "HCPCSP040E Device PUN does not exist\n");
 	ck_guest("CLOSE 00D", 40, "HCPCLS040E Device 00D does not exist\n");
 	ck_guest("TAG QUERY DEV RDR", 40, "HCPTAG040E Device RDR does not exist\n");
+}
+
+/* QUERY VIRTUAL shows it, so nobody may say that it does not exist. */
+TEST(console_is_not_spooled)
+{
+	ck_guest("SPOOL CONS START", 3, INVALID("CSP", "CONS"));
+	ck_guest("SPOOL CONSOLE * START", 3, INVALID("CSP", "CONSOLE"));
+	ck_guest("CLOSE 009", 3, INVALID("CLS", "009"));
+	ck_guest("TAG DEV CON x", 3, INVALID("TAG", "CON"));
+	ck_guest("SPOOL CONT START", 40, "HCPCSP040E Device CONT does not exist\n");
 }

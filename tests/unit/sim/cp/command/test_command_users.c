@@ -51,7 +51,7 @@ TEST(cpus)
 
 TEST(devices)
 {
-	const char *const console = "CONS 0009 ON LDEV L0009 TERM START\n";
+	const char *const console = "CONS 0009 ON LDEV L0009 TERM STOP\n";
 
 	ck_guest("QUERY VIRTUAL DASD", 40, "HCPQVD040E Device DASD does not exist\n");
 	ck_guest("Q V NIC", 40, "HCPQVD040E Device NIC does not exist\n");
