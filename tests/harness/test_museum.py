@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.cache import cache_root
-from zvmlab.base.errors import EXIT_USAGE, Timeout, UsageError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE, Timeout, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.builder.modulebuild import Build
@@ -24,6 +24,7 @@ from zvmlab.museum import remembered as remembered_module
 from zvmlab.museum import show as show_module
 from zvmlab.museum.bugs import Bug, default_table, find, load
 from zvmlab.museum.edited import Both, Run, applied, changed_files
+from zvmlab.museum.noticed import Noticed
 from zvmlab.museum.remembered import Remembered
 from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
 from zvmlab.museum.watchful import has_noticed, watchful_first
@@ -260,6 +261,7 @@ static int two(void)
 MAP = {"f.c": {"one": ["a.py::test_one[x]", "(boot)"], "two": ["a.py::test_two"]}}
 
 
+@pytest.mark.usefixtures("memory")
 def test_tests_are_those_of_the_functions_that_differ(tmp_path: Path) -> None:
     (tmp_path / "f.c").write_text(SOURCE, encoding="ascii")
     first = changed_files(tmp_path, {"f.c": SOURCE.replace("return 1", "return 3")})
@@ -271,6 +273,7 @@ def test_tests_are_those_of_the_functions_that_differ(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("memory")
 def test_tests_that_are_newer_than_the_map_come_last(tmp_path: Path) -> None:
     """Those of the changed file's driver, by its requirements; none that runs with --full alone."""
     name, newer = "drivers/s390/char/vmur.c", "tests/e2e/test_vmur.py::test_a_text_is_printed"
@@ -410,6 +413,48 @@ def test_suite_tells_the_tests_of_a_bug_from_others(
 
 
 OF_C = dataclasses.replace(BUG, tests=(Suite.NAMES[2],))
+
+
+SEEN_BY_SUITE = Noticed(dataclasses.replace(BUG, id="by-suite"), Noticing("a.b"))
+SEEN_BY_OWN = Noticed(dataclasses.replace(BUG, id="by-own"), Noticing("a.c"), own=True)
+UNSEEN = Noticed(dataclasses.replace(BUG, id="unseen"))
+UNASKED = Noticed(dataclasses.replace(BUG, id="unasked"), why="no kernel")
+
+
+@pytest.mark.parametrize(
+    ("found", "lines"),
+    [
+        ([SEEN_BY_SUITE] * 2, ["the suite noticed 2 of 2 bugs (100 %)"]),
+        (
+            [SEEN_BY_SUITE, SEEN_BY_OWN],
+            [
+                "the suite noticed 1 of 2 bugs (50 %)",
+                "noticed only by the tests that show them: by-own",
+            ],
+        ),
+        (
+            [UNSEEN, SEEN_BY_SUITE, SEEN_BY_SUITE],
+            ["the suite noticed 2 of 3 bugs (66 %)", "not noticed: unseen"],
+        ),
+        (
+            [SEEN_BY_SUITE, UNASKED],
+            ["the suite noticed 1 of 1 bugs (100 %)", "could not be asked: unasked"],
+        ),
+        ([UNASKED], ["the suite noticed 0 of 0 bugs", "could not be asked: unasked"]),
+    ],
+)
+def test_run_ends_with_a_figure_and_the_names(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    table: Path,
+    found: list[Noticed],
+    lines: list[str],
+) -> None:
+    """Exit code 0 says that the suite itself has noticed each of the bugs."""
+    monkeypatch.setattr(noticed_module, "suite", lambda *_: found)
+    code = main(["museum", "run", "--suite", "--table", str(table)])
+    assert code == (EXIT_PASS if len(lines) == 1 else EXIT_FAILED)
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 KERNEL = "source:7.2:fuzz"

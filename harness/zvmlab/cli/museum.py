@@ -100,8 +100,8 @@ def _say(line: str) -> None:
 
 
 def run_bugs(arguments: argparse.Namespace) -> int:
-    """Show the bugs, or ask the suite; EXIT_FAILED if one is not seen."""
-    from zvmlab.museum.noticed import suite  # which the other two need not import
+    """Show the bugs, or ask the suite; EXIT_FAILED if one is not seen, or not by the suite itself."""
+    from zvmlab.museum.noticed import complete, suite, summary  # others need not import these
     from zvmlab.museum.show import show
 
     if not 1 <= arguments.times <= _MOST_TIMES:
@@ -116,13 +116,9 @@ def run_bugs(arguments: argparse.Namespace) -> int:
         raise UsageError("--fresh needs --suite: nothing else is remembered")
     if arguments.suite:
         found = suite(chosen, arguments.kernel, progress, _say, arguments.fresh)
-        asked = [one for one in found if not one.why]
-        noticed = sum(bool(one.what.by) for one in asked)
-        own = sum(one.own for one in asked)
-        print(
-            f"the suite noticed {noticed} of {len(asked)} bugs, {own} by the tests that show them"
-        )
-        return EXIT_PASS if noticed == len(found) else EXIT_FAILED
+        for line in summary(found):
+            print(line)
+        return EXIT_PASS if complete(found) else EXIT_FAILED
     right = True
     for bug in chosen:
         shown = show(bug, arguments.kernel, arguments.times, progress)

@@ -96,6 +96,31 @@ class _Asking:
             return noticing(both, tests, runs, bug.options)
 
 
+def complete(found: Sequence[Noticed]) -> bool:
+    """Has the suite noticed each of them, without the tests that were written for it?"""
+    return all(one.what.by and not one.own for one in found)
+
+
+def summary(found: Sequence[Noticed]) -> list[str]:
+    """How many the suite has noticed, and which it has not."""
+    asked = [one for one in found if not one.why]
+    noticed = sum(bool(one.what.by) and not one.own for one in asked)
+    share = f" ({100 * noticed // len(asked)} %)" if asked else ""
+    groups = {
+        "noticed only by the tests that show them": [one for one in asked if one.own],
+        "not noticed": [one for one in asked if not one.what.by],
+        "could not be asked": [one for one in found if one.why],
+    }
+    return [
+        f"the suite noticed {noticed} of {len(asked)} bugs{share}",
+        *(
+            f"{what}: {', '.join(one.bug.id for one in some)}"
+            for what, some in groups.items()
+            if some
+        ),
+    ]
+
+
 def sentence(noticed: Noticed) -> str:
     """One line for a bug."""
     what = noticed.what
