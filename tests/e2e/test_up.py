@@ -371,3 +371,18 @@ def test_a_machine_that_cp_refuses(file: Path, run_dir: Path) -> None:
     """Nobody logs on, though the first user's is right."""
     file.write_text(file.read_text() + 'directory = ["IUCV ALLOW", "NOSUCH"]\n')
     assert refused(file, 2).startswith(f'zvmlab: {file}: BOB: directory "NOSUCH": ')
+
+
+@pytest.mark.requirement("S7")
+@pytest.mark.parametrize(
+    ("device", "sentence"),
+    [
+        ("frob,id=1", "-device frob,id=1: Parameter 'id' expects an identifier"),
+        ("virtio-rng-ccw,bus=none", "-device virtio-rng-ccw,bus=none: Bus 'none' not found"),
+    ],
+)
+def test_a_device_that_qemu_refuses(file: Path, run_dir: Path, device: str, sentence: str) -> None:
+    """Nobody logs on, though the first user's is right."""
+    file.write_text(file.read_text() + f'devices = ["virtio-rng-ccw", "{device}"]\n')
+    where = f"zvmlab: {file}, line 6: user BOB: QEMU refuses a device: "
+    assert refused(file, 2) == where + sentence

@@ -122,6 +122,7 @@ def test_name_of_the_option_comes_first(tmp_path: Path) -> None:
         ("[users.ALICE]\ncpus = true\n", "line 2: cpus is true; it must be a number"),
         ("[users.ALICE]\n# three\ncpus = '2'\n", 'line 3: cpus is "2"; it must be a number'),
         ("[users.ALICE]\ncpus = 65\n", "line 1: user ALICE: invalid number of CPUs: 65"),
+        ("[users.ALICE]\nseed = -1\n", "line 2: seed is -1; it must be a number from 0 to 184"),
         ("[users.ALICE]\ndirectory = 'IUCV ALLOW'\n", "it must be a list of texts"),
         ("[users.ALICE]\nmodules = [1]\n", "line 2: modules is [1]; it must be a list of texts"),
         ("[users.ALICE]\nstorage = 128\n", "line 2: storage is 128; it must be a text"),

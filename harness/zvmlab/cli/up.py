@@ -103,13 +103,16 @@ Prepared = tuple["GuestConfig", "Artifacts"]
 def _prepared(found: SystemFile, userid: str, progress: Progress) -> Prepared:
     """A user's guest with shells on its terminals; all that it needs is there."""
     from zvmlab.guest.artifacts import prepare, with_built_modules
+    from zvmlab.guest.devices import check_devices
 
     config = found.users[userid]
     words = f"hvc_iucv={TERMINALS} zvmlab.shell=1 zvmlab.stays=1 {config.command_line}"
     config = config._replace(busybox=True, command_line=words.strip())
     try:
         config = with_built_modules(config, progress)
-        return config, prepare(config, progress)
+        artifacts = prepare(config, progress)
+        check_devices(config, artifacts.emulator)
+        return config, artifacts
     except ZvmlabError as error:
         _say_where(error, found.where(userid))
         raise

@@ -370,6 +370,12 @@ def _device_arguments(number: int, device: str) -> list[str]:
     return ["-drive", _option(drive), "-device", f"{words},drive={drive['id']}"]
 
 
+def device_arguments(config: GuestConfig) -> list[str]:
+    """QEMU's options for the devices that the user adds."""
+    devices = enumerate(config.devices)
+    return [word for at, text in devices for word in _device_arguments(at, text)]
+
+
 def emulator_arguments(
     config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool = False
 ) -> list[str]:
@@ -412,7 +418,7 @@ def emulator_arguments(
         # The 3215 comes before all other channel devices, for CP tells the guest its place.
         *("-device", f"{'zvmlab-3215' if config.has_3215 else 'sclpconsole'},chardev=console"),
         *("-device", "zvmlab-cpi"),
-        *(word for at, text in enumerate(config.devices) for word in _device_arguments(at, text)),
+        *device_arguments(config),
         *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),
         *("-kernel", str(artifacts.kernel)),
         *("-initrd", str(artifacts.image)),

@@ -80,6 +80,13 @@ def _number(value: object) -> int | None:
     return value if type(value) is int and abs(value) < 1 << 63 else None
 
 
+_MAX_SEED = (1 << 64) - 1
+
+
+def _seed(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= _MAX_SEED else None
+
+
 def _texts(value: object) -> tuple[str, ...] | None:
     good = isinstance(value, list) and all(_text(word) is not None for word in value)
     return tuple(value) if good and isinstance(value, list) else None
@@ -94,6 +101,7 @@ _Read = Callable[[object], Any]
 _WORDS: dict[_Read, str] = {
     _text: "a text",
     _number: "a number",
+    _seed: f"a number from 0 to {_MAX_SEED}",
     _texts: "a list of texts",
     _table: "a table of texts",
 }
@@ -107,7 +115,7 @@ _USER_KEYS: dict[str, _Read] = {
     "directory": _texts,
     "console": _text,
     "conmode": _text,
-    "seed": _number,
+    "seed": _seed,
     "modules": _texts,
     "driver": _text,
     "files": _table,
