@@ -54,6 +54,46 @@ def test_a_failed_test_says_where_its_logs_are(inner: Fake, pytester: pytest.Pyt
     assert _folders(inner) == [Path(logs).name]
 
 
+def test_counts_of_a_test_say_whether_it_showed_anything(
+    inner: Fake, pytester: pytest.Pytester
+) -> None:
+    """One that failed or was skipped in its midst shows nothing; a known defect is shown."""
+    pytester.makeconftest(
+        """
+        from zvmlab.pytest_plugin import plugin
+
+        class Noted:
+            def begin(self, guest):
+                pass
+
+            def keep(self, guest, test, undecided):
+                print(f"kept {test.partition('::')[2].partition('[')[0]}: '{undecided}'")
+
+        def pytest_configure(config):
+            config.stash[plugin._counts] = Noted()
+        """
+    )
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_passes(paused_guest): pass
+        def test_fails(paused_guest): assert False
+        def test_skips(paused_guest): pytest.skip("there is none")
+
+        @pytest.mark.kernel_defect(9, "leaks", seen="as is known")
+        def test_defect(paused_guest): assert False, "as is known"
+        """
+    )
+    lines = _run(inner, pytester, "-s").outlines
+    assert sorted(line[line.index("kept ") :] for line in lines if "kept " in line) == [
+        "kept test_defect: ''",
+        "kept test_fails: 'failed'",
+        "kept test_passes: ''",
+        "kept test_skips: 'skipped'",
+    ]
+
+
 def test_a_panic_ends_a_test_with_the_consoles_tail(inner: Fake, pytester: pytest.Pytester) -> None:
     inner.mode("panic")
     pytester.makepyfile("def test_boots(guest): assert False, 'never reached'")

@@ -77,10 +77,10 @@ def count_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Count:
     kernel = entry_of(tmp_path, build, "kernel-6.1-12345678")
     kept = of_kernel(tmp_path / "cov", kernel)
 
-    def run(name: str, *arguments: str, lost: str = "") -> None:
+    def run(name: str, *arguments: str, lost: str = "", undecided: str = "") -> None:
         (build / "drivers/a.gcda").unlink(missing_ok=True)
         subprocess.run([str(build / "a"), *arguments], check=True)
-        folder = kept.add(name, lost)
+        folder = kept.add(name, lost, undecided)
         if not lost:
             (folder / "drivers").mkdir()
             shutil.copy(build / "drivers/a.gcda", folder / "drivers")

@@ -138,6 +138,23 @@ def test_counts_of_shares_are_added(count: Count, tmp_path: Path) -> None:
     assert part["tests"] == {"": ["one", "two"]} and part["files"][PATH]["odd"] == "0-1"
 
 
+def test_tests_that_show_nothing_are_not_in_the_map(count: Count, tmp_path: Path) -> None:
+    """They would be chosen for a change, and show nothing of it; their lines ran all the same."""
+    file = tmp_path / "map.json"
+    tests = {"a.py::test_fails", "a.py::test_skips"}
+    update(file, "6.1", series_part({PATH: {"odd": tests}}, "6.1.8", "2026-01-01"))
+    count("a.py::test_fails[sid]", undecided="failed")
+    count("a.py::test_skips", undecided="skipped")
+    count("a.py::test_some[1]", "x", undecided="skipped")
+    count("a.py::test_some[2]")
+    words = ["--counts", str(tmp_path / "cov"), "--output", str(tmp_path / "page.md")]
+    assert linux_coverage.main([*words, "--map", str(file), "--keep"]) == 0
+    assert read_map("6.1", file)[PATH] == {
+        "main": ["a.py::test_some"], "never": [], "odd": ["a.py::test_some"]
+    }  # fmt: skip
+    assert of(tmp_path / "cov").ran[4]
+
+
 def test_run_of_some_tests_leaves_all_others_in_the_map(count: Count, tmp_path: Path) -> None:
     file = tmp_path / "map.json"
     tests = {"(boot)", "a.py::test_again", "a.py::test_other", "a.py::test_lost"}

@@ -3,7 +3,8 @@
 
     KERNEL/kernel.json           its version and its name
     KERNEL/notes/PATH.gcno       the compiler's notes of each source; beside it the source, PATH.c
-    KERNEL/tests/N/test.json     the name of a test, and why its counts are lost, if they are
+    KERNEL/tests/N/test.json     the name of a test, why its counts are lost, if they are, and whether it
+                                 failed or was skipped
     KERNEL/tests/N/PATH.gcda     what of the source has run in it
 
 `zvmlab.guest.kernel_lines` writes it, `zvmlab.coverage` reads it.  A test that several guests ran, or
@@ -37,6 +38,8 @@ class CountsOfTest:
     lost: str
     """Why there are no counts; "" if there are."""
     folder: Path
+    undecided: str = ""
+    """"failed" or "skipped", if it did not show what it is to show."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,11 @@ class KernelCounts:
         """The folder of notes and sources."""
         return self.folder / _NOTES
 
-    def add(self, test: str, lost: str = "") -> Path:
+    def add(self, test: str, lost: str = "", undecided: str = "") -> Path:
         """A new folder for the counts of that test."""
         folder = Path(tempfile.mkdtemp(dir=self.folder / _TESTS))
-        text = json.dumps({"test": test, "lost": lost}, ensure_ascii=False)
+        noted = {"test": test, "lost": lost, "undecided": undecided}
+        text = json.dumps(noted, ensure_ascii=False)
         (folder / _TEST).write_text(f"{text}\n", encoding="utf-8")
         return folder
 
@@ -63,11 +67,11 @@ class KernelCounts:
         """All tests, by their names."""
         found = []
         for file in (self.folder / _TESTS).glob(f"*/{_TEST}"):
-            noted = _texts(file, "test", "lost")
+            noted = _texts(file, "test", "lost", undecided="")
             # Whoever was to write them may have ended before.
             there = any(file.parent.rglob(f"*{COUNTS}"))
             lost = noted["lost"] or ("" if there else "they were never written")
-            found.append(CountsOfTest(noted["test"], lost, file.parent))
+            found.append(CountsOfTest(noted["test"], lost, file.parent, noted["undecided"]))
         yield from sorted(found, key=lambda test: (test.name, test.folder))
 
 
@@ -113,11 +117,12 @@ def kernels_in(folder: Path) -> list[KernelCounts]:
     return found
 
 
-def _texts(file: Path, *names: str) -> dict[str, str]:
-    """The texts in a file of ours."""
+def _texts(file: Path, *names: str, **others: str) -> dict[str, str]:
+    """The texts in a file of ours; *others* may be missing."""
     try:
         found: Any = json.loads(file.read_text(encoding="utf-8"))
-        return {name: _text(found[name]) for name in names}
+        texts = {name: _text(found[name]) for name in names}
+        return texts | {name: _text(found.get(name, text)) for name, text in others.items()}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{file} is damaged: {type(error).__name__}: {error}") from None
 

@@ -146,7 +146,7 @@ def of_source(document: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
 
 
 def called(kernels: Sequence[KernelCounts], scratch: Path) -> dict[str, dict[str, set[str]]]:
-    """By source and function: the names of the tests that call it.
+    """By source and function: the names of the tests that call it, and show something of it.
 
     A source that no guest had loaded is there, and has no functions.
     """
@@ -179,7 +179,7 @@ def _alike(kernel: KernelCounts, path: Path) -> dict[bytes, set[str]]:
     seen: dict[bytes, bytes] = {}
     tests: dict[bytes, set[str]] = defaultdict(set)
     for test in kernel.tests():
-        if (test.folder / path).is_file():
+        if not test.undecided and (test.folder / path).is_file():
             counts = (test.folder / path).read_bytes()
             first = seen.setdefault(hashlib.sha256(counts).digest(), counts)
             tests[first].add(test.name)

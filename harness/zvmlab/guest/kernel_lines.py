@@ -15,7 +15,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from weakref import WeakKeyDictionary
 
@@ -69,47 +70,46 @@ class Counts:
         self._boots[guest] = _boot(guest)
         guest.agent.write_file(str(DEBUGFS / "reset"), b"1")
 
-    def keep(self, guest: Guest, test: str) -> None:
-        """Keep what a test has run, or why that is lost."""
+    def keep(self, guest: Guest, test: str, undecided: str = "") -> None:
+        """Keep what a test has run, or why that is lost; *undecided*: it "failed" or was "skipped"."""
         kernel = resolve(guest.config.kernel)
         gcov = gcov_folder(kernel)
         if gcov is None or guest.stage < Stage.PAUSED:
             return
-        counts = of_kernel(self._folder, kernel)
+        add = partial(of_kernel(self._folder, kernel).add, test, undecided=undecided)
         if not answers(guest):
             crash = guest.console.crash
             why = crash.line if crash else "the guest ended before it could be asked"
-            self._keep_last(guest, kernel, test, why)
+            self._keep_last(guest, kernel, add, why)
             return
-        folder = counts.add(test)
+        folder = add()
         try:
             if self._boots.get(guest, boot := _boot(guest)) != boot:
-                counts.add(test, "the guest booted again, and what it had run before is lost")
+                add("the guest booted again, and what it had run before is lost")
             _read(guest, gcov, folder)
         except (AgentLost, Timeout) as error:
             shutil.rmtree(folder)
-            self._keep_last(guest, kernel, test, str(error).splitlines()[0])
+            self._keep_last(guest, kernel, add, str(error).splitlines()[0])
 
     def lose(self, kernel: str, test: str, why: str) -> None:
         """Keep why there are no counts of a test."""
         of_kernel(self._folder, resolve(kernel)).add(test, why)
 
-    def _keep_last(self, guest: Guest, kernel: Kernel, test: str, why: str) -> None:
+    def _keep_last(self, guest: Guest, kernel: Kernel, add: Callable[..., Path], why: str) -> None:
         """Keep what a guest has run that cannot be asked any more, or *why* that is lost."""
-        counts = of_kernel(self._folder, kernel)
         crash = guest.console.crash
         if guest.emulator.may_end or (crash is not None and crash.kind in ENDS):
             with contextlib.suppress(Timeout):
                 guest.emulator.wait(_END_SECONDS)
         if guest.emulator.alive or not guest.last_storage.is_file():
-            counts.add(test, why)
+            add(why)
             return
-        folder = counts.add(test)
+        folder = add()
         try:
             _read_last(guest.last_storage, kernel, self._symbols[guest], folder)
         except ZvmlabError as error:
             shutil.rmtree(folder)
-            counts.add(test, str(error))
+            add(str(error))
         finally:
             guest.last_storage.unlink()
 

@@ -67,6 +67,8 @@ _reported = pytest.StashKey[bool]()
 _another_follows = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
 _counts = pytest.StashKey[Counts]()
+_undecided = pytest.StashKey[str]()
+"""Of a test that failed, other than by a known defect, or was skipped: which of both."""
 _artifacts = pytest.StashKey[dict[Which, Artifacts | ZvmlabError]]()
 
 
@@ -307,6 +309,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.excinfo is not None and call.excinfo.errisinstance(ZvmlabError):
         item.stash[_reported] = True
     unknown = drivers.hold_to_value(item, call, report)
+    if report.failed or (report.skipped and not hasattr(report, "wasxfail")):
+        item.stash[_undecided] = report.outcome
     if not report.failed:
         return
     item.stash[_failed] = item.stash[_reported] = True
@@ -632,7 +636,8 @@ def _keep_counts(request: pytest.FixtureRequest, guest: Guest) -> None:
     """After each test: a guest that a later one leaves unable to answer takes its counts along."""
     counts = request.config.stash.get(_counts, None)
     if counts is not None:
-        counts.keep(guest, request.node.nodeid)
+        undecided = request.node.stash.get(_undecided, "")
+        counts.keep(guest, request.node.nodeid, undecided)
 
 
 @pytest.fixture(scope="session")
