@@ -21,7 +21,8 @@ from waiting import exit_code, run_within, wait_until
 
 from zvmlab.base.owned import MARK
 from zvmlab.base.tree import TREE
-from zvmlab.guest.run_dir import running_systems
+from zvmlab.cp.control import Control
+from zvmlab.guest.run_dir import find_guest, running_systems
 
 pytestmark = pytest.mark.first_kernel
 SECONDS = 300.0
@@ -205,23 +206,23 @@ def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
 def test_logged_on_by_another(file: Path, name: str) -> None:
     """A user with autolog waits until XAUTOLOG asks for it; after its end it can be asked for again."""
     file.write_text(file.read_text() + 'autolog = "ALICE"\n')
-    there = ("--system", name, "--guest")
-    with up(file, name) as system:
+    with up(file, name) as system, contextlib.ExitStack() as stack:
         system.wait_line("ALICE    is up: Linux ")
         assert system.lines[0] == "ALICE    logs on"
+        alice = stack.enter_context(Control.connect(find_guest("ALICE", name).control, SECONDS))
         for number in range(2):
-            said = zvmlab("cp", *there, "ALICE", "QUERY BOB", "XAUTOLOG BOB").stdout.decode()
-            assert said == "HCPCQU045E BOB not logged on\nCommand accepted\n"
+            assert alice.cp("QUERY BOB").response == "HCPCQU045E BOB not logged on\n"
+            assert alice.cp("XAUTOLOG BOB").response == "Command accepted\n"
             wait_until(
                 lambda: sum(line.startswith("BOB      is up") for line in system.lines) > number,
                 "BOB",
                 limit=SECONDS,
             )
-            done = zvmlab("run", *there, "BOB", "--", "grep", "VM00 Name", "/proc/sysinfo")
-            assert done.stdout.split()[-1] == b"BOB"
+            words = ("--system", name, "--guest", "BOB", "--", "grep", "VM00 Name", "/proc/sysinfo")
+            assert zvmlab("run", *words).stdout.split()[-1] == b"BOB"
             # One that is there is not started again.
-            assert zvmlab("cp", *there, "ALICE", "XAUTOLOG BOB").returncode == 1
-            assert zvmlab("cp", *there, "ALICE", "FORCE BOB").returncode == 0
+            assert alice.cp("XAUTOLOG BOB").rc != 0
+            assert alice.cp("FORCE BOB").rc == 0
             wait_until(
                 lambda: system.lines.count("BOB      has logged off") > number,
                 "the log-off of BOB",
