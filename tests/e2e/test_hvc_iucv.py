@@ -10,6 +10,7 @@ import os
 import select
 import struct
 import subprocess
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,13 +19,14 @@ import pytest
 
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import Both
-from zvmlab.agent.worker import Worker
+from zvmlab.agent.worker import Process, Worker
 from zvmlab.cp.faults import ArmedFault, Fault, armed, count
 from zvmlab.cp.hvciucv import VERSION, IucvTerminal, TerminalGone, TerminalRefused, Type, encode
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool
+from zvmlab.guest.terminal import ESCAPE
 from zvmlab.monitor.steps import await_sleep, thread_of
 from zvmlab.pytest_plugin.plugin import lent
 
@@ -40,6 +42,8 @@ TCSETS, TIOCGWINSZ = 0x5402, 0x5413
 CS8_CREAD_B38400 = 0o60 | 0o200 | 0o17
 HUPCL = 0o2000
 VMIN = 6
+LFLAG = 3
+"""Where termios.tcgetattr() has the local modes."""
 READ = 3
 """The system call of s390x (asm/unistd.h)."""
 IPADRJCT = 0x040000
@@ -621,20 +625,75 @@ def test_attributes_say_who_is_connected(guest8: Guest, peer: Peer) -> None:
     assert (attribute("peer"), attribute("termid")) == (":\n", "lnxhvc3 \n")
 
 
-@pytest.mark.representative
-@pytest.mark.requirement("H13")
-def test_shell_from_outside(guest8: Guest, tmp_path: Path) -> None:
-    """zvmlab console: a shell that getty has started, its output, its end."""
-    guest8.agent.write_file("/tmp/login", b"#!/bin/sh\necho > /tmp/ready\nexec /bin/sh\n", 0o755)
+def spawn_shell(guest: Guest) -> Process:
+    """A shell that getty has started at lnxhvc6; its end is getty's."""
+    guest.agent.write_file("/tmp/login", b"#!/bin/sh\necho > /tmp/ready\nexec /bin/sh\n", 0o755)
     # A shell between, because the agent's programs lead their process groups.
-    getty = guest8.agent.worker("getty").spawn(
+    getty = guest.agent.worker("getty").spawn(
         ["/bin/sh", "-c", "/bin/busybox getty -n -l /tmp/login 0 hvc6 dumb; echo $?"]
     )
-    command = [str(ROOT / "zvmlab"), "console", "--iucv", guest8.name, "--terminal", "lnxhvc6"]
     # What is typed before is thrown away, by getty or because the terminal is closed.
-    wait_until(lambda: guest8.agent.open("/tmp/ready").errno == 0, "the shell")
+    wait_until(lambda: guest.agent.open("/tmp/ready").errno == 0, "the shell")
+    return getty
+
+
+def console_command(guest: Guest) -> list[str]:
+    """zvmlab console for that shell."""
+    return [str(ROOT / "zvmlab"), "console", "--iucv", guest.name, "--terminal", "lnxhvc6"]
+
+
+@pytest.fixture
+def keyboard() -> Iterator[tuple[int, int]]:
+    """Both ends of a terminal: where keys are pressed, and what a program has for its input."""
+    ends = os.openpty()
+    yield ends
+    for fd in ends:
+        os.close(fd)
+
+
+@pytest.mark.representative
+@pytest.mark.requirement("H13")
+def test_shell_from_outside(guest8: Guest, keyboard: tuple[int, int]) -> None:
+    """zvmlab console: a shell that getty has started, its output, its end."""
+    keys, terminal = keyboard
+    getty = spawn_shell(guest8)
+    shown = b""
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(
+            subprocess.Popen(
+                console_command(guest8),
+                stdin=terminal,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        )
+        stack.callback(process.kill)
+        assert process.stdout is not None and process.stderr is not None
+        output = process.stdout.fileno()
+
+        def is_shown() -> bool:
+            nonlocal shown
+            if select.select([output], [], [], 0)[0]:
+                shown += os.read(output, 4096)
+            return b"42is" in shown
+
+        # What is typed before is a line for nobody.
+        wait_until(lambda: not termios.tcgetattr(terminal)[LFLAG] & termios.ICANON, "single keys")
+        os.write(keys, b"stty -echo; echo $((6 * 7))is; exit\r")
+        wait_until(is_shown, "the answer", lambda: shown)
+        assert getty.wait(LIMIT).check().stdout == b"0\n"
+        os.write(keys, bytes([ESCAPE]))
+        assert process.wait(LIMIT) == 0
+        assert b"lnxhvc6 of LINUX001 is connected" in process.stderr.read()
+
+
+@pytest.mark.full
+@pytest.mark.requirement("H13")
+def test_shell_that_reads_from_a_pipe(guest8: Guest) -> None:
+    """A shell's end is the end of its session, not of the path; then the console waits for 10 s."""
+    getty = spawn_shell(guest8)
     done = subprocess.run(
-        command,
+        console_command(guest8),
         input=b"stty -echo hupcl; echo $((6 * 7))is; exit\n",
         capture_output=True,
         timeout=LIMIT,
