@@ -267,13 +267,13 @@ endif
 tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 
 # What tests would else build one after the other, while others wait (monread_tool.py, host_agent.py,
-# hostbuild.py).
+# hostbuild.py, test_monrec.py).
 HOST_BUILDS := from zvmlab.base.progress import Progress; from zvmlab.cp import replay; \
 	from zvmlab.fabricate import model; from zvmlab.mondata import monrec; \
 	[build(Progress()) for build in (replay.program, model.library, monrec.library)]
 .PHONY: tested
 tested:
-	$(Q)$(MAKE) --no-print-directory -j $(JOBS) BUILD=build $(CHECKED_TOOLS:$(BUILD)/%=build/%)
+	$(Q)$(MAKE) --no-print-directory -j $(JOBS) BUILD=build $(CHECKED_TOOLS:$(BUILD)/%=build/%) monrec build/man
 	$(Q)$(MAKE) --no-print-directory -j $(JOBS) -s -C guest/agent BUILD=$(CURDIR)/build/agent native asan
 	$(Q)$(HARNESS) -c '$(HOST_BUILDS)'
 

@@ -153,8 +153,7 @@ def test_what_is_refused(words: list[str], text: str, capsys: pytest.CaptureFixt
 def _installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The library where ``make install-monrec`` puts it; the environment to use it."""
     prefix = tmp_path_factory.mktemp("monrec")
-    build = tmp_path_factory.mktemp("build")
-    argv = ["make", "-s", "-C", str(ROOT), "install-monrec", f"PREFIX={prefix}", f"BUILD={build}"]
+    argv = ["make", "-s", "-C", str(ROOT), "install-monrec", f"PREFIX={prefix}", "BUILD=build"]
     subprocess.run(argv, check=True, timeout=900, capture_output=True)
     return {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "PREFIX": str(prefix)}
 
