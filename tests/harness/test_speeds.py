@@ -199,6 +199,28 @@ def test_test_that_takes_long_is_named(suite: Fake, pytester: pytest.Pytester) -
     assert re.fullmatch(r"    0\.[3-9] s  test_slow.py::test_slow", result.outlines[at + 1])
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_test_that_may_take_long_is_not_named(
+    suite: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    """The others still are."""
+    rule = '[[rule]]\nwhy = "it sleeps"\ntests = ["test_slow.py::test_sleeps"]\nslow = true\n'
+    text = RULES.replace("long = 10", "long = 0.2") + rule
+    (pytester.path / "rules.toml").write_text(text, encoding="utf-8")
+    pytester.makepyfile(
+        test_slow="""
+        import time, pytest
+        @pytest.mark.parametrize("how", ["long", "a::b"])
+        def test_sleeps(how): time.sleep(0.3)
+        def test_works(): time.sleep(0.3)
+        """
+    )
+    result = _run(suite, pytester, "--short", *workers, "test_slow.py")
+    assert result.ret == pytest.ExitCode.OK
+    at = result.outlines.index("longer than 0.2 s: 1 tests")
+    assert result.outlines[at + 1].endswith(" test_slow.py::test_works")
+
+
 BUDGET = RULES.replace("[default]", 'costs = "costs.toml"\n[default]\nbudget = 2')
 
 

@@ -29,7 +29,7 @@ from zvmlab.pytest_plugin.requirements import rows_of
 FULL = "full"
 EACH, TURN, FIRST = "each", "turn", "first"
 _HOW = (EACH, TURN, FIRST)
-_FIELDS = ("kernels", "drivers", "representative", "left", "budget")
+_FIELDS = ("kernels", "drivers", "representative", "left", "slow", "budget")
 _SHOWN = 6
 _DIST, _GROUPS, _FILES = "zvmlab_dist", "loadgroup", "loadfile"
 """The option --dist of pytest-xdist, and two of its values."""
@@ -67,6 +67,8 @@ class Rule:
     drivers: str | None = None
     representative: bool | None = None
     left: bool | None = None
+    slow: bool | None = None
+    """It may take longer than the others, and is not named for it."""
     budget: float | None = None
     """CPU seconds that all cases of each test may take together."""
 
@@ -177,8 +179,8 @@ def _check_fields(where: str, table: Any, fields: Mapping[str, Any]) -> None:
 
 
 def _rule(where: str, table: dict[str, Any], tests: tuple[str, ...]) -> Rule:
-    types: dict[str, Any] = {"kernels": str, "drivers": str, "representative": bool, "left": bool}
-    types["budget"] = (int, float)
+    types: dict[str, Any] = {"kernels": str, "drivers": str, "budget": (int, float)}
+    types |= dict.fromkeys(("representative", "left", "slow"), bool)
     _check_fields(where, table, types)
     for name in ("kernels", "drivers"):
         if table.get(name, EACH) not in _HOW:
@@ -331,12 +333,15 @@ class _Short:
         return _Chosen(item, rule, kernel, params.get(drivers.FIXTURE), backend)
 
     def _names(self, item: pytest.Item) -> tuple[str, str]:
-        if (file := self._files.get(item.path)) is None:
+        return self._file(item.path), getattr(item, "originalname", None) or item.name
+
+    def _file(self, path: Path) -> str:
+        if (file := self._files.get(path)) is None:
             folder = self.speeds.path.parent
-            inside = item.path.is_relative_to(folder)
-            file = (item.path.relative_to(folder) if inside else item.path).as_posix()
-            self._files[item.path] = file
-        return file, getattr(item, "originalname", None) or item.name
+            inside = path.is_relative_to(folder)
+            file = (path.relative_to(folder) if inside else path).as_posix()
+            self._files[path] = file
+        return file
 
     def _left_of(self, name: str, group: Sequence[_Chosen]) -> Iterator[tuple[_Chosen, str]]:
         """*group*: one test in one emulator, on all kernels, with all drivers."""
@@ -427,6 +432,12 @@ class _Short:
                     " test is marked representative"
                 )
 
+    def _may_be_slow(self, nodeid: str) -> bool:
+        """By its name: a process with workers has collected nothing."""
+        path, _, rest = nodeid.partition("::")
+        function = rest.partition("[")[0].rpartition("::")[2]
+        return bool(self.speeds.of(self._file(self._config.rootpath / path), function).slow)
+
     @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]  # pluggy 1.0 has no types
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker of pytest-xdist how tests are distributed: it does not know."""
@@ -464,7 +475,11 @@ class _Short:
         """Report tests that are too slow for a short run, below the table."""
         yield
         out = terminalreporter
-        long = [(t, name) for name, t in self._seconds.items() if t > self.speeds.long]
+        long = [
+            (t, name)
+            for name, t in self._seconds.items()
+            if t > self.speeds.long and not self._may_be_slow(name)
+        ]
         if long:
             out.line(f"longer than {self.speeds.long:g} s: {len(long)} tests", yellow=True)
             for seconds, name in sorted(long, reverse=True)[:_SHOWN]:
