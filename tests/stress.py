@@ -11,11 +11,15 @@ import argparse
 import contextlib
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from types import FrameType
 
 ROUNDS = 3
+# As a shell says it.
+INTERRUPTED = 128 + signal.SIGINT
 _SPIN = "while True: pass"
 
 
@@ -24,18 +28,35 @@ def busy(count: int) -> Iterator[None]:
     """So many programs that do nothing but compute."""
     with contextlib.ExitStack() as undo:
         for _ in range(count):
-            program = subprocess.Popen([sys.executable, "-c", _SPIN])
+            # What it says of Ctrl-C tells nobody anything.
+            program = subprocess.Popen([sys.executable, "-c", _SPIN], stderr=subprocess.DEVNULL)
             undo.callback(program.wait)
             undo.callback(program.kill)
         yield
 
 
-def rounds(command: Sequence[str], seed: int, count: int) -> list[int]:
+class Interrupted:
+    """Ctrl-C, which the tests have as well: they say what they have found, and no round follows."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        signal.signal(signal.SIGINT, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.seen:
+            signal.default_int_handler(number, frame)
+        self.seen = True
+
+
+def rounds(command: Sequence[str], seed: int, count: int, interrupted: Interrupted) -> list[int]:
     """Run *command* with the seeds from *seed* on; those that failed."""
     failed = []
     for number in range(seed, seed + count):
+        if interrupted.seen:
+            break
         print(f"stress: seed {number}", flush=True)
-        if subprocess.run([*command, f"--random-half={number}"], check=False).returncode:
+        code = subprocess.run([*command, f"--random-half={number}"], check=False).returncode
+        if code and not interrupted.seen:
             failed.append(number)
     return failed
 
@@ -50,10 +71,14 @@ def main() -> int:
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
+    interrupted = Interrupted()
     with busy(options.load):
-        failed = rounds(options.command, seed, options.rounds)
+        failed = rounds(options.command, seed, options.rounds, interrupted)
     for number in failed:
         print(f"stress: seed {number} failed; again: make check-stress SEED={number} ROUNDS=1")
+    if interrupted.seen:
+        print("stress: interrupted; what the last round has found stands above")
+        return INTERRUPTED
     return 1 if failed else 0
 
 
