@@ -18,7 +18,6 @@
 /** Defaults of z/VM: 68 pages; 4096 since 6.2, 241 before. */
 #define AREA_EVENT_CONFIG_PAGES 68u
 #define AREA_SAMPLE_CONFIG_PAGES 4096u
-#define AREA_OLD_SAMPLE_CONFIG_PAGES 241u
 
 /** In the order of enum mon_kind. */
 enum area_kind { AREA_SAMPLE_CONFIG, AREA_SAMPLE, AREA_EVENT_CONFIG, AREA_EVENT, AREA_KINDS };

@@ -105,7 +105,7 @@ class Model:
             stream.open.data[stream.got : stream.got + len(part)] = part
             stream.got += len(part)
             if stream.got == len(stream.open.data):
-                self._complete(stream, stream.open)
+                self._complete(stream.open)
                 stream.open, stream.got = None, 0
         return 0
 
@@ -129,7 +129,7 @@ class Model:
         stream.open = found
         return 0
 
-    def _complete(self, stream: Stream, buffer: Buffer) -> None:
+    def _complete(self, buffer: Buffer) -> None:
         if buffer.header.function == EVENT:
             self.events.append(_record(1, buffer))
         elif not buffer.known:

@@ -12,10 +12,6 @@
 
 #include "dms_region.h"
 
-/** Most areas and most buckets that newer kernels (6.12) take in one region. */
-#define DMS_MOST_AREAS 8388608u
-#define DMS_MOST_BUCKETS 134217728u
-
 struct dms_machine {
 	uint64_t possible_cpus;	/**< CPUs that could come, 1 and up */
 	uint64_t built_cpus;	/**< CPUs that the kernel was built for (NR_CPUS) */

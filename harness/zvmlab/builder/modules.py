@@ -29,7 +29,6 @@ _SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
     ".ko.gz": gzip.decompress,
 }
 _ELF64_BIG = b"\x7fELF\x02\x02"
-_ELF_HEADER = 64
 _SECTION = struct.Struct(">IIQQQQIIQQ")
 
 

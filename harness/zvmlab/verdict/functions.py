@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_WRAPPER = re.compile(r"^(?:SYSCALL_DEFINE\d|COMPAT_SYSCALL_DEFINE\d|static_call)$")
 _HEAD_LINES = 12
 
 

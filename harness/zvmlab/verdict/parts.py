@@ -195,13 +195,13 @@ def modular_parts(
         found = Folder(tree, folder, config).modules_of(name, files)
         if any(kind != "m" for kind, _ in found):
             return None
-        if not found and not _is_of_none(tree, name, files):
+        if not found and not _is_of_none(tree, name):
             return None
         wanted.setdefault(folder, set()).update(module for _, module in found)
     return [Part(folder, tuple(sorted(modules))) for folder, modules in wanted.items() if modules]
 
 
-def _is_of_none(tree: Path, name: str, files: Files) -> bool:
+def _is_of_none(tree: Path, name: str) -> bool:
     """Is it a source whose folder has a Makefile that leaves it out in this configuration?"""
     path = PurePosixPath(name)
     folder = tree / path.parent

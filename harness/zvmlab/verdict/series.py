@@ -88,7 +88,7 @@ def read_series(name: str, tree: Path | None, scratch: Path) -> Series:
     if name == STDIN:
         return _of_bytes(_stdin(), "standard input", scratch)
     if name == WORKTREE:
-        return _of_worktree(_repository(tree, name), scratch)
+        return _of_worktree(_repository(tree, name))
     if path.is_dir():
         return _of_folder(path, scratch)
     if path.exists():
@@ -246,7 +246,7 @@ def _of_range(tree: Path, first: str, last: str, scratch: Path) -> Series:
     )
 
 
-def _of_worktree(tree: Path, scratch: Path) -> Series:
+def _of_worktree(tree: Path) -> Series:
     """What differs from the last commit, files that git does not know yet included."""
     base = commit_of(tree, "HEAD")
     words = ["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "HEAD", "--"]

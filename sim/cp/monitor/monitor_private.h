@@ -179,11 +179,6 @@ static inline bool mon_is_event(enum mon_kind kind)
 	return kind == MON_EVENT || kind == MON_EVENT_CONFIG;
 }
 
-static inline enum mon_kind mon_data_kind(bool event)
-{
-	return event ? MON_EVENT : MON_SAMPLE;
-}
-
 static inline enum mon_kind mon_config_kind(bool event)
 {
 	return event ? MON_EVENT_CONFIG : MON_SAMPLE_CONFIG;

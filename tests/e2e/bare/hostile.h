@@ -26,7 +26,6 @@ struct own {
 };
 
 #define OWN 0x400
-#define OWN_USED 0x500u			/* what follows may be anybody's */
 
 _Static_assert(__builtin_offsetof(struct own, psw) == 0x28, "as the code below has it");
 _Static_assert(__builtin_offsetof(struct own, gr) == 0x38, "as the code below has it");
