@@ -360,6 +360,7 @@ def test_series_that_is_there_already_is_named_so(
     [
         ("v1..v2", "has no commit 'v1'"),
         ("HEAD..HEAD", "has no commit"),
+        ("HEAD...HEAD", "'HEAD...HEAD' is no series"),
         ("no-such-file", "'no-such-file' is no series"),
         ("worktree", "nothing in"),
     ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_patches import DRIVER, SOURCE, diff, make_tree
+from made_patches import DRIVER, SOURCE, diff, git, make_repository, make_tree
 
 from zvmlab.base.cache import cache_root, digest
 from zvmlab.base.owned import mark
@@ -259,6 +260,26 @@ def test_base_that_fails_is_not_taken_for_known(
     for _ in range(2):
         assert main(command(tree)) == 0
     assert ran == ["base 1", "patched 1"] * 2
+
+
+@pytest.mark.parametrize(
+    ("committed", "said"),
+    [
+        (None, "not a git repository"),
+        (False, "a git repository without a commit"),
+        (True, "commit [0-9a-f]{12}"),
+    ],
+)
+def test_base_is_named(
+    committed: bool | None, said: str, tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if committed is not None:
+        git(tree, "init", "--quiet")
+    if committed:
+        make_repository(tree)
+    play(lambda side, test, turn: True)
+    assert main(command(tree)) == 0
+    assert re.search(rf"^  base: \S+, {said}$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from zvmlab.verdict.git import commit_of, git, top_of
 
 WORKTREE, STDIN = "worktree", "-"
 MOST_PATCHES = 200
-_RANGE = re.compile(r"(\S+?)\.\.([^.\s]\S*)")
+_RANGE = re.compile(r"(\S*?[^.\s])\.\.([^.\s]\S*)")
 _MESSAGE_ID = re.compile(r"<?([^\s<>/@]+@[^\s<>/@]+)>?")
 _HEADER = re.compile(rb"\A(?:From |(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*)+(?:\r?\n))")
 _SUBJECT = re.compile(rb"^subject:", re.MULTILINE | re.IGNORECASE)

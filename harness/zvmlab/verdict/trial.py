@@ -386,10 +386,13 @@ def _base_of(tree: Path, series: Series) -> str:
         return f"{tree.name}, commit {series.base[:12]}"
     if top_of(tree) is None:
         return f"{tree.parent.name if tree.name == 'linux' else tree.name}, not a git repository"
-    head = try_git(["rev-parse", "--short=12", "HEAD"], tree).stdout.decode("ascii", "replace")
+    done = try_git(["rev-parse", "--verify", "--quiet", "--short=12", "HEAD"], tree)
+    if done.returncode != 0:
+        return f"{tree.name}, a git repository without a commit"
+    head = done.stdout.decode("ascii", "replace").strip()
     differs = try_git(["diff", "--quiet", "--no-ext-diff", "HEAD"], tree).returncode != 0
     changed = ", with changes that are not committed" if differs else ""
-    return f"{tree.name}, commit {head.strip() or 'none'}{changed}"
+    return f"{tree.name}, commit {head}{changed}"
 
 
 def _compiler(build: Build) -> str:
