@@ -5,10 +5,15 @@
 
 The folders are real ones, so that a path with ".." stays in it.  The other tree is never written
 to: what differs is a new file.
+
+There are seventy thousand links.  A file system keeps what a short one names beside its dates, and
+takes a block for each long one: 300 MB, which take a minute to be removed.  So they are short: they
+lead through FOLDER.of, which has a number for each folder of the other tree.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from pathlib import Path
@@ -26,6 +31,9 @@ _SHARED = re.compile(r"(Kconfig|Makefile|Kbuild).*|.*\.tbl")
 def overlay(folder: Path, tree: Path, files: Files) -> None:
     """Fill the new folder *folder*."""
     source, made = str(tree.resolve()), str(folder)
+    numbers = folder.with_name(f"{folder.name}.of")
+    numbers.mkdir(parents=True)
+    count = itertools.count()
     waiting = [""]
     while waiting:
         inner = waiting.pop()
@@ -40,8 +48,14 @@ def overlay(folder: Path, tree: Path, files: Files) -> None:
                     links.append((entry, os.path.join(made, name)))
         if links or not _is_other(f"{inner}/"):
             os.makedirs(os.path.join(made, inner), exist_ok=True)
+        if links:
+            number = f"{numbers}/{next(count)}"
+            os.symlink(os.path.join(source, inner), number)
+            near = os.path.relpath(number, os.path.join(made, inner))
         for entry, to in links:
-            _link(entry, to)
+            # A link of the tree's own stays what it is: it may lead to something that differs.
+            own = entry.is_symlink()
+            os.symlink(os.readlink(entry.path) if own else f"{near}/{entry.name}", to)
     for name, file in files.items():
         if file is not None:
             _write(folder / name, file)
@@ -56,12 +70,6 @@ def _is_other(name: str) -> bool:
 def _is_read(name: str) -> bool:
     """May a build of a guest's kernel read this file of the tree?"""
     return not _is_other(name) or _SHARED.fullmatch(name.rpartition("/")[2]) is not None
-
-
-def _link(entry: os.DirEntry[str], to: str) -> None:
-    """A link of the tree's own stays what it is: it may lead to something that differs."""
-    target = os.readlink(entry.path) if entry.is_symlink() else entry.path
-    os.symlink(target, to)
 
 
 def _write(path: Path, file: File) -> None:
