@@ -69,6 +69,7 @@ def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
     waiting, arch = [tree], os.path.join(tree, _ARCH)
     inside = os.path.join(os.path.realpath(tree), "")
     followed: set[str] = set()
+    places: dict[str, str] = {}
     while waiting:
         folder = waiting.pop()
         with os.scandir(folder) as found:
@@ -82,8 +83,10 @@ def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
                 continue
             state = entry.stat(follow_symlinks=False)
             if stat.S_ISLNK(state.st_mode):
-                real = os.path.realpath(entry.path)
-                if not _leads_to(entry.path).startswith(inside) and os.path.exists(real):
+                real = _leads_to(entry.path, places)
+                if not real.startswith(inside) and os.path.exists(real):
+                    if os.path.islink(real):
+                        real = os.path.realpath(real)
                     state = os.stat(real)
                     if stat.S_ISDIR(state.st_mode):
                         if real not in followed:
@@ -93,10 +96,15 @@ def _walk(tree: str) -> Iterator[tuple[str, os.stat_result]]:
             yield entry.path[len(tree) + 1 :], state
 
 
-def _leads_to(link: str) -> str:
-    """The real path of the folder that a link names, and the name in it, which may be a link again."""
+def _leads_to(link: str, places: dict[str, str]) -> str:
+    """The real path of the folder that a link names, and the name in it, which may be a link again.
+
+    *places*: the real paths of such folders, as far as they are known.
+    """
     folder, name = os.path.split(os.path.join(os.path.dirname(link), os.readlink(link)))
-    return os.path.normpath(os.path.join(os.path.realpath(folder), name))
+    if folder not in places:
+        places[folder] = os.path.realpath(folder)
+    return os.path.normpath(os.path.join(places[folder], name))
 
 
 def read_files(tree: Path, state: TreeState, known: Files) -> Files:
