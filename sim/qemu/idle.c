@@ -4,8 +4,9 @@
  * 250 interruptions of the clock comparator a second also then, and each wakes two threads of the
  * host: some dozens of idle guests would take all of its processors.
  *
- * So a CPU that was woken by nothing but short ticks for a while gets the next one later, as it may
- * under any CP: a virtual CPU goes on when CP dispatches it.  Whatever else wakes it ends that.
+ * So a CPU that was woken by nothing but short ticks for a while gets the next ones later and later,
+ * as it may under any CP: a virtual CPU goes on when CP dispatches it.  Whatever else wakes it ends
+ * that.  Its thread waits for ticks itself, since the main thread wakes several times for one.
  */
 #include "qemu/osdep.h"
 #include "port.h"
@@ -16,8 +17,18 @@
 
 /* So many one after the other: a sleep of up to 0.1 s ends on time. */
 #define TICKS 25u
-/* How much later the next one comes.  Linux takes the jiffies that it has missed from the clock. */
-#define LATER_NS 20000000
+/*
+ * So many are on time after a longer one, or if something else was as short: the kernel may wait for
+ * some of them because of it, and members of a system who send each other a few messages a second
+ * are idle.
+ */
+#define TICKS_SHORT 10u
+/* How much later the first one comes, and at most.  Linux knows by the clock how many it has missed. */
+#define LATER_NS INT64_C(4000000)
+#define LATEST_NS INT64_C(60000000)
+#define DOUBLED 4u
+/* What is to come later than that is no tick. */
+#define FARTHEST_NS NANOSECONDS_PER_SECOND
 /* A tick takes less of a thread's time, and what the guest is waiting for more. */
 #define TICK_NS 1000000
 
@@ -42,32 +53,79 @@ static struct zvmlab_idle *idle_of(const CPUState *cs)
 void zvmlab_sleeps(CPUState *cs)
 {
 	struct zvmlab_idle *idle = idle_of(cs);
-	QEMUTimer *timer = cpu_env(cs)->tod_timer;
+	bool brief;
 
 	if (!idle)
 		return;
-	if (!idle->ticked || thread_ns() - idle->woken > TICK_NS)
+	brief = thread_ns() - idle->woken <= TICK_NS;
+	if (!brief && !idle->ticked)
 		idle->ticks = 0;
-	else if (idle->ticks < TICKS)
+	else if (!brief || !idle->ticked)
+		idle->ticks = MIN(idle->ticks, TICKS - TICKS_SHORT);
+	else if (idle->ticks < TICKS + DOUBLED)
 		idle->ticks++;
-	if (idle->ticks < TICKS || cpu_is_stopped(cs) || !timer_pending(timer))
-		return;
+}
+
+/* The tick is the main thread's again, unless it is time for it. */
+static void end_rest(CPUState *cs, struct zvmlab_idle *idle)
+{
+	QEMUTimer *timer = cpu_env(cs)->tod_timer;
+	const bool is_time = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) >= idle->until;
+
+	idle->until = 0;
+	if (is_time)
+		timer->cb(timer->opaque);
+	else
+		timer_mod_ns(timer, idle->due);
+}
+
+static int64_t later_ns(const struct zvmlab_idle *idle)
+{
+	return idle->ticks < TICKS ? 0 : MIN(LATER_NS << (idle->ticks - TICKS), LATEST_NS);
+}
+
+/* To take a timer from the main thread costs time if something else wakes the CPU, as it did last. */
+bool zvmlab_rests(CPUState *cs)
+{
+	struct zvmlab_idle *idle = idle_of(cs);
+	QEMUTimer *timer = cpu_env(cs)->tod_timer;
+	int64_t left;
+
+	if (!idle || !idle->ticked || cpu_is_stopped(cs) || !timer_pending(timer))
+		return false;
 	idle->due = timer_expire_time_ns(timer);
-	timer_mod_ns(timer, idle->due + LATER_NS);
+	left = idle->due - qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+	if (left > FARTHEST_NS || left + later_ns(idle) <= 0)
+		return false;
+	idle->until = idle->due + later_ns(idle);
+	timer_del(timer);
+	zvmlab_wait_ns(cs, left + later_ns(idle));
+	if (idle->until)
+		end_rest(cs, idle);
+	return true;
+}
+
+void zvmlab_end_rests(ZvmlabCp *s)
+{
+	CPUState *cs;
+
+	CPU_FOREACH(cs) {
+		struct zvmlab_idle *idle = &s->idle[cs->cpu_index];
+
+		if (!idle->until)
+			continue;
+		timer_mod_ns(cpu_env(cs)->tod_timer, idle->due);
+		idle->until = 0;
+		qemu_cond_broadcast(cs->halt_cond);
+	}
 }
 
 void zvmlab_wakes(CPUState *cs)
 {
 	struct zvmlab_idle *idle = idle_of(cs);
-	const CPUS390XState *env = cpu_env(cs);
 
 	if (!idle)
 		return;
-	/* Machines that are restored or stop have their timers anew. */
-	if (idle->due && timer_pending(env->tod_timer) &&
-	    timer_expire_time_ns(env->tod_timer) == idle->due + LATER_NS)
-		timer_mod_ns(env->tod_timer, idle->due);
-	idle->due = 0;
-	idle->ticked = env->pending_int == INTERRUPT_EXT_CLOCK_COMPARATOR;
+	idle->ticked = cpu_env(cs)->pending_int == INTERRUPT_EXT_CLOCK_COMPARATOR;
 	idle->woken = thread_ns();
 }

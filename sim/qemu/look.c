@@ -17,7 +17,7 @@ static bool is_idle(const void *cpu)
 	return !qatomic_read(&cs->exit_request);
 }
 
-bool zvmlab_looks(CPUState *cs)
+static bool looks(CPUState *cs)
 {
 	ZvmlabCp *s = zvmlab_cp;
 	bool told;
@@ -36,4 +36,9 @@ bool zvmlab_looks(CPUState *cs)
 	if (told)
 		zvmlab_serve(s);
 	return told || !is_idle(cs);
+}
+
+bool zvmlab_waits(CPUState *cs)
+{
+	return looks(cs) || zvmlab_rests(cs);
 }

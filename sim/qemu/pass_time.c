@@ -92,6 +92,8 @@ void zvmlab_pass_time(ZvmlabCp *s, int64_t ns, Error **errp)
 		s->pass_timer = timer_new_ns(QEMU_CLOCK_REALTIME, look, s);
 		s->pass_look = qemu_bh_new(look, s);
 	}
+	/* The clocks jump to the next of all ticks. */
+	zvmlab_end_rests(s);
 	look(s);
 }
 

@@ -24,7 +24,8 @@ struct zvmlab_idle {
 	unsigned int ticks;	/* that it has taken, and nothing else, before it waited again */
 	bool ticked;		/* a tick is what it was woken for, … */
 	int64_t woken;		/* … when its thread had run for so long */
-	int64_t due;		/* when the next tick would be, which is put off; or 0 */
+	int64_t until;		/* its thread waits for a tick until then; 0: it does not */
+	int64_t due;		/* … which was to be then */
 };
 
 struct ZvmlabCp {
@@ -99,6 +100,14 @@ void zvmlab_add_pass_time(ObjectClass *oc);
 /* Let them jump, by @ns in all; and by how much they still may. */
 void zvmlab_pass_time(ZvmlabCp *s, int64_t ns, Error **errp);
 int64_t zvmlab_time_to_pass(const ZvmlabCp *s);
+
+/*
+ * A CPU has nothing to do.  Return: true if its thread has waited for a tick meanwhile, if not for all
+ * of the time, and has to look again whether there is something.
+ */
+bool zvmlab_rests(CPUState *cs);
+/* Ticks that were put off are due when they were. */
+void zvmlab_end_rests(ZvmlabCp *s);
 
 /* The properties by which a CPU is held at a function of the kernel. */
 void zvmlab_add_holds(ObjectClass *oc);

@@ -137,13 +137,15 @@ void zvmlab_halts(void);
 
 /*
  * A CPU has nothing to do, and its thread, which has the BQL, is about to wait.  Return: true if it has
- * to look again whether that is so; others have had the BQL.
+ * to look again whether that is so: it has waited for a moment, or others have had the BQL.
  */
-bool zvmlab_looks(CPUState *cs);
+bool zvmlab_waits(CPUState *cs);
 
 /* Its thread, which has the BQL, has nothing to do from now on; it goes on.  By the thread itself. */
 void zvmlab_sleeps(CPUState *cs);
 void zvmlab_wakes(CPUState *cs);
+/* Of QEMU: wait for so many ns, or until somebody wakes the CPU; others have the BQL meanwhile. */
+void zvmlab_wait_ns(CPUState *cs, int64_t ns);
 
 /* Has the guest the CPU with this address, if the machine has? */
 bool zvmlab_has_cpu(unsigned int address);

@@ -9,7 +9,7 @@ from zvmlab.guest.guest import Guest
 MONOTONIC = 1
 SECONDS = 4
 # What a kernel of Debian's asks for (CONFIG_HZ), and how many of them may come.
-HZ, MOST = 250, 1 / 2
+HZ, MOST = 250, 1 / 6
 
 
 def ticks(guest: Guest) -> int:

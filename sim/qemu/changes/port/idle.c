@@ -3,7 +3,8 @@
  * system: say when a CPU's thread begins to wait, and when it goes on
  *
  * A CPU that has nothing to do but to take ticks of its clock can have fewer
- * of them.
+ * of them, and its thread waits for them itself: the main thread would wake
+ * several times for each, and then the CPU's.
  */
 
 //@ file: system/cpus.c
@@ -17,3 +18,16 @@
 /* Of our device, which may have the clock comparator's interruption come later meanwhile. */
 void zvmlab_sleeps(CPUState *cpu);
 void zvmlab_wakes(CPUState *cpu);
+void zvmlab_wait_ns(CPUState *cpu, int64_t ns);
+
+/* QEMU's own function knows milliseconds. */
+void zvmlab_wait_ns(CPUState *cpu, int64_t ns)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += until.tv_nsec;
+    until.tv_sec += ns / NANOSECONDS_PER_SECOND;
+    until.tv_nsec = ns % NANOSECONDS_PER_SECOND;
+    pthread_cond_clockwait(&cpu->halt_cond->cond, &bql.lock, CLOCK_MONOTONIC, &until);
+}

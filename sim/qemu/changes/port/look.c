@@ -9,10 +9,10 @@
 
 //@ file: system/cpus.c
 //@ before: qemu_cond_wait(cpu->halt_cond
-        if (zvmlab_looks(cpu)) {
+        if (zvmlab_waits(cpu)) {
             continue;
         }
 
 //@ before: bool cpu_thread_is_idle(CPUState *cpu)
-/* Of our device: has the BQL been released, so that this has to be asked again? */
-bool zvmlab_looks(CPUState *cpu);
+/* Of our device: has it waited itself, or released the BQL, so that this has to be asked again? */
+bool zvmlab_waits(CPUState *cpu);
