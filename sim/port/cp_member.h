@@ -19,8 +19,13 @@
  * else to do.  If its CPUs are at work, that has a moment's time: the next call may come before.
  * Nothing of it can overflow, so the process never waits for a machine.
  *
- * Whoever has a call's reply applies the notices that are there before it goes on: what CP has
- * stored into the machine's storage is known before the interruption that tells the guest of it.
+ * An offer: the interruption that the machine would get if it asked for one, and nothing else has
+ * happened since.  It takes it by changing the offer's state, which is a call without a reply: the
+ * process looks at that before anything else happens in the system, and withdraws what is not taken.
+ *
+ * Whoever has a call's reply, or has taken an offer, applies the notices that are there before it
+ * goes on: what CP has stored into the machine's storage is known before the interruption that tells
+ * the guest of it.
  */
 #ifndef CP_MEMBER_H
 #define CP_MEMBER_H
@@ -28,10 +33,11 @@
 #include <stdint.h>
 
 #include "zvmlab/config.h"
+#include "zvmlab/cp.h"
 #include "zvmlab/host.h"
 
 /** The last character is the version. */
-#define MEMBER_MAGIC "ZVMLMEM8"
+#define MEMBER_MAGIC "ZVMLMEM9"
 #define MEMBER_MAGIC_LEN 8u
 /** Longest hello: all options. */
 #define MEMBER_HELLO_MAX (128u << 10)
@@ -184,8 +190,26 @@ struct member_notices {
 	struct member_range ring[MEMBER_RING];
 };
 
+/** In member_offer.state, below the offer's number. */
+enum { MEMBER_NO_OFFER, MEMBER_OFFERED, MEMBER_TAKEN, MEMBER_OFFER_STATES = 4 };
+
+/**
+ * Written by the process while there is none; the machine changes the state from offered to taken,
+ * and writes the time before that.
+ */
+struct member_offer {
+	/** The number, which each one has for itself, times MEMBER_OFFER_STATES, and MEMBER_OFFERED … */
+	uint32_t state __attribute__((aligned(64)));
+	uint32_t cpu;			/**< whose interruption it is */
+	uint64_t address;		/**< absolute and real */
+	uint8_t image[CP_INTERRUPTION_SIZE];	/**< what the machine stores there, within a page */
+	uint32_t more;			/**< another one is pending for the CPU then */
+	uint64_t tod;			/**< by the machine: of its clock */
+};
+
 struct member_page {
 	struct member_sides sides;
+	struct member_offer offer;
 	struct member_call call;
 	struct member_reply reply;
 	uint8_t block[CP_PAGE_SIZE];	/**< of call or reply */

@@ -639,6 +639,54 @@ static bool interrupt_pending(struct cp_port *port, unsigned int cpu)
 	return ask(port, MEMBER_PENDING, cpu).value;
 }
 
+/* The process looks for that before anything else; if it waits for calls, it is woken as by one. */
+static void tell_taken(const struct cp_port *port)
+{
+	const struct cp_remote *remote = port->remote;
+	const uint64_t one = 1;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&remote->page->sides.process_waits, __ATOMIC_RELAXED) &&
+	    write(remote->fd[MEMBER_CALL], &one, sizeof(one)) != sizeof(one))
+		ended(port);
+}
+
+/* Not if the guest has set a prefix since: CP did not know of it when it looked at the address. */
+static bool can_take(const struct cp_port *port, const struct member_offer *offer,
+		     unsigned int cpu)
+{
+	return offer->state % MEMBER_OFFER_STATES == MEMBER_OFFERED && offer->cpu == cpu &&
+	       offer->address < port->ram_size &&
+	       port->ram_size - offer->address >= sizeof(offer->image) &&
+	       port->absolute(port, (int)cpu, offer->address) == offer->address;
+}
+
+/* Return: false if there is none for @cpu, or it has just been withdrawn. */
+static bool take_offer(struct cp_port *port, unsigned int cpu, bool *more)
+{
+	const struct cp_host *host = &port->remote->host;
+	struct member_offer *from = &port->remote->page->offer;
+	uint32_t state = __atomic_load_n(&from->state, __ATOMIC_ACQUIRE);
+	/* What it is counts only if the state, with its number, has not changed meanwhile. */
+	struct member_offer offer = *from;
+	uint32_t taken;
+
+	offer.state = state;
+	taken = state - MEMBER_OFFERED + MEMBER_TAKEN;
+	if (!can_take(port, &offer, cpu))
+		return false;
+	__atomic_store_n(&from->tod, host->tod(host->opaque), __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&from->state, &state, taken, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_RELAXED))
+		return false;
+	tell_taken(port);
+	apply_notices(port);
+	memcpy(port->ram + offer.address, offer.image, sizeof(offer.image));
+	host->dirty(host->opaque, CP_ABSOLUTE, offer.address, sizeof(offer.image));
+	*more = offer.more;
+	return true;
+}
+
 /*
  * The reply says what CP knew when it looked.  What another machine has done since is a notice that
  * has been applied already: the emulator must not take it for settled.
@@ -646,12 +694,18 @@ static bool interrupt_pending(struct cp_port *port, unsigned int cpu)
 static bool interrupt_take(struct cp_port *port, unsigned int cpu, bool *more)
 {
 	struct member_reply reply;
+	bool taken;
 
 	port->remote->kicked = 0;
 	set_busy(port->remote, cpu);
-	reply = ask(port, MEMBER_TAKE, cpu);
-	*more = reply.more || port->remote->kicked >> cpu & 1;
-	return reply.value;
+	taken = take_offer(port, cpu, more);
+	if (!taken) {
+		reply = ask(port, MEMBER_TAKE, cpu);
+		taken = reply.value;
+		*more = reply.more;
+	}
+	*more |= port->remote->kicked >> cpu & 1;
+	return taken;
 }
 
 static bool external_take(struct cp_port *port, unsigned int cpu, struct cp_external *external,

@@ -360,6 +360,8 @@ void member_called(struct member *member)
 	struct member_page *page = member->page;
 	struct request r = { .block_len = 0 };
 
+	if (member->broken)
+		return;
 	member->served = __atomic_load_n(&page->sides.called, __ATOMIC_ACQUIRE);
 	memcpy(&r.asked, &page->call, sizeof(r.asked));
 	if (!is_valid(&member->port, &r.asked) || fault_cuts_link(member->port.cp)) {
@@ -376,5 +378,7 @@ void member_called(struct member *member)
 	performs[r.asked.function](&member->port, &r);
 	r.reply.pause = member->port.calls->needs_pause(&member->port);
 	memcpy(page->block, r.block, r.block_len);
+	/* Whoever sees what it is told of should see the offer as well. */
+	sys_offer(member->sys);
 	member_reply(member, &r.reply);
 }

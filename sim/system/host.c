@@ -29,13 +29,6 @@ uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr)
 	return addr - prefix < PREFIX_AREA ? addr - prefix : addr;
 }
 
-void member_set_clock(struct member *member, uint64_t tod, bool runs)
-{
-	member->tod = tod;
-	member->tod_ns = spin_now_ns();
-	member->runs = runs;
-}
-
 /* Between its calls a machine's clock goes on as the host's does, unless it counts instructions. */
 static uint64_t host_tod(void *opaque)
 {
@@ -66,10 +59,20 @@ static void put(struct member *member, struct member_range range)
 	member_notice(member);
 }
 
+static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	struct member *member = member_of(opaque);
+	void *stored = member_stored(member, cpu, addr);
+
+	return stored ? stored : member->map(opaque, cpu, addr, len);
+}
+
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
 	uint64_t at = cp_port_stored(opaque, cpu, addr, len);
 
+	if (member_stored(member_of(opaque), cpu, addr))
+		return;
 	while (len > 0) {
 		const uint32_t part = (uint32_t)smaller(len, UINT32_MAX);
 
@@ -131,6 +134,8 @@ static bool host_window(void *opaque, const struct cp_window *window)
 static void host_kick(void *opaque, unsigned int cpu)
 {
 	struct member *member = member_of(opaque);
+
+	member_hopes(member);
 
 	__atomic_fetch_or(&member->page->notices.kicks, UINT64_C(1) << cpu, __ATOMIC_RELEASE);
 	member_notice(member);
@@ -233,6 +238,8 @@ static void add_abilities(const struct member *member, struct cp_host *host)
 void member_host(struct member *member, struct cp_host *host)
 {
 	cp_port_host(&member->port, host);
+	member->map = host->map;
+	host->map = host_map;
 	host->window = host_window;
 	host->dirty = host_dirty;
 	host->release = host_release;

@@ -65,6 +65,7 @@ void member_end(struct member *member)
 	member_stands(member);
 	*member = (struct member){
 		.sys = member->sys, .sock = -1, .listed = member->listed,
+		.hopes = member->hopes,
 	};
 }
 

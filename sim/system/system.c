@@ -154,6 +154,7 @@ static void accept_member(struct sys *sys)
 	}
 	*member = (struct member){
 		.sys = sys, .since = ++sys->connections, .listed = member->listed,
+		.hopes = member->hopes,
 	};
 	if (sys->slots <= (unsigned int)(member - sys->member))
 		sys->slots = (unsigned int)(member - sys->member) + 1;
@@ -190,14 +191,21 @@ static void tell(struct member *member)
 		member_tell(member);
 }
 
-/* First those that end: of their log-off others are told. */
+/* Of their log-off others are told. */
+static void end_broken(struct sys *sys)
+{
+	for (unsigned int i = 0; i < sys->looks; i++) {
+		if (!sys->look[i]->broken)
+			continue;
+		sys_settle(sys);
+		member_end(sys->look[i]);
+	}
+}
+
 static void look_at_members(struct sys *sys)
 {
 	/* What is there for a machine came before this: it sees that when it stops looking by itself. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (unsigned int i = 0; i < sys->looks; i++)
-		if (sys->look[i]->broken)
-			member_end(sys->look[i]);
 	for (unsigned int i = 0; i < sys->looks; i++) {
 		struct member *member = sys->look[i];
 
@@ -240,14 +248,6 @@ static void serve(struct sys *sys, uint64_t data)
 	case SYS_CLIENTS:
 		break;
 	}
-	look_at_members(sys);
-}
-
-
-static void serve_call(struct sys *sys, struct member *caller)
-{
-	member_called(caller);
-	look_at_members(sys);
 }
 
 /* The event, or the one among clients that it tells of. */
@@ -273,10 +273,14 @@ int sys_run(struct sys *sys, int stop)
 			return -1;
 		if (ready == 1 && (event.data.u64 & 0xff) == SYS_STOP)
 			return 0;
+		sys_settle(sys);
 		if (caller)
-			serve_call(sys, caller);
+			member_called(caller);
 		else if (ready == 1 && is_served(sys, &event))
 			serve(sys, event.data.u64);
+		end_broken(sys);
+		sys_offer(sys);
+		look_at_members(sys);
 	}
 }
 
@@ -309,6 +313,7 @@ void sys_close(struct sys *sys)
 	if (sys->listen_fd >= 0)
 		ctl_unlisten(sys->path, sys->inode);
 	sys->going = false;
+	sys_settle(sys);
 	/* Traces tell of it, and two of the same are equal. */
 	while ((member = first(sys)) != NULL)
 		member_end(member);

@@ -48,6 +48,13 @@ struct member {
 	bool broken;		/**< it cannot go on, and its connection ends */
 	bool calling;		/**< the call is its own: it looks for notices by itself */
 	uint32_t served;	/**< its call that has a reply, or is to have one */
+	bool hopes;		/**< it is in the list of those who may be made an offer */
+	bool offered;		/**< page->offer counts, with … */
+	uint32_t offer;		/**< … this number: offers so far, modulo 2^30 */
+	unsigned int offer_cpu;
+	uint64_t offer_address;
+	bool taking;		/**< CP does now what the machine has done with its offer */
+	void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);	/**< the port's own */
 	bool noticed;		/**< it is to be told that there are some, … */
 	bool listed;		/**< … and is in the list of those to look at */
 	uint64_t due;		/**< host's ns when it is to be told unless it has looked; 0: it need not */
@@ -86,6 +93,8 @@ struct sys {
 	uint64_t last;		/**< log-on of the last one that had one in this round, 0: none */
 	struct member *look[SYS_CONNECTIONS];	/**< who is to be told of something, or has to go */
 	unsigned int looks;
+	struct member *hope[SYS_CONNECTIONS];	/**< who may have an interruption pending */
+	unsigned int hopes;
 	struct member member[SYS_CONNECTIONS];
 };
 
@@ -97,6 +106,14 @@ enum sys_source {
 static inline struct member *member_of(void *port)
 {
 	return (struct member *)((char *)port - offsetof(struct member, port));
+}
+
+/** The machine's clock is at @tod now. */
+static inline void member_set_clock(struct member *member, uint64_t tod, bool runs)
+{
+	member->tod = tod;
+	member->tod_ns = spin_now_ns();
+	member->runs = runs;
 }
 
 /* look.c */
@@ -157,8 +174,6 @@ void member_end(struct member *member);
 /* host.c: what the core asks of the machine. */
 void member_host(struct member *member, struct cp_host *host);
 uint64_t member_absolute(const struct cp_port *port, int cpu, uint64_t addr);
-/** The machine's clock is at @tod now. */
-void member_set_clock(struct member *member, uint64_t tod, bool runs);
 /** Take text of its console, at most @size bytes.  @left: bytes that follow.  Return: its length. */
 size_t member_shown(struct cp_port *port, uint8_t *to, size_t size, uint64_t *left);
 
@@ -168,9 +183,22 @@ void member_drop_image(struct member *member);
 /* call.c: what the machine asks of the core. */
 void member_called(struct member *member);
 
+/* offer.c: interruptions that machines take without a call (cp_member.h) */
+/** An interruption may be pending: it is to be offered when the event has been served. */
+void member_hopes(struct member *member);
+/** Has a machine taken an offer that CP does not know of? */
+bool sys_has_taken(const struct sys *sys);
+/** Before an event is served: what has been taken counts, and the rest is withdrawn. */
+void sys_settle(struct sys *sys);
+/** When it has been: make offers to those that have none; CP does nothing more before sys_settle(). */
+void sys_offer(struct sys *sys);
+/** Where the machine has stored by itself CP stores nowhere.  Return: NULL if it is somewhere else. */
+void *member_stored(struct member *member, int cpu, uint64_t addr);
+
 /* wait.c */
 /**
- * Wait for what is to be served next: a machine that has called, in *@caller, else NULL; or an event.
+ * Wait for what is to be served next: a machine that has called, in *@caller, else NULL; or an event;
+ * or an offer that has been taken.
  *
  * Return: events in *@event, 0 or 1; or -1 with errno.
  */

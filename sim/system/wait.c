@@ -33,16 +33,16 @@ static struct member *next_caller(struct sys *sys)
 	return NULL;
 }
 
-static struct member *look_for_caller(struct sys *sys)
+/* Return: there is a call, of *@caller, or an offer has been taken, after which others are made. */
+static bool look_for_call(struct sys *sys, struct member **caller)
 {
 	for (unsigned int i = 0; i < SPIN_LOOKS; i++) {
-		struct member *caller = next_caller(sys);
-
-		if (caller)
-			return caller;
+		*caller = next_caller(sys);
+		if (*caller || sys_has_taken(sys))
+			return true;
 		spin_pause();
 	}
-	return NULL;
+	return false;
 }
 
 void member_tell(struct member *member)
@@ -111,7 +111,7 @@ static int wait_for_any(struct sys *sys, struct epoll_event *event, struct membe
 	tell_those_due(sys, true);
 	set_waits(sys, true);
 	*caller = next_caller(sys);
-	if (!*caller)
+	if (!*caller && !sys_has_taken(sys))
 		ready = epoll_wait(sys->epoll, event, 1, -1);
 	set_waits(sys, false);
 	return ready;
@@ -120,16 +120,16 @@ static int wait_for_any(struct sys *sys, struct epoll_event *event, struct membe
 /* An event that was there before a call comes before it. */
 int sys_wait(struct sys *sys, struct epoll_event *event, struct member **caller)
 {
+	bool called;
 	int ready;
 
 	do {
 		tell_those_due(sys, false);
 		*caller = sys->events < EVENTS_IN_A_ROW ? NULL : next_caller(sys);
 		ready = *caller ? 0 : epoll_wait(sys->epoll, event, 1, 0);
-		if (ready == 0 && !*caller)
-			*caller = look_for_caller(sys);
+		called = *caller || (ready == 0 && look_for_call(sys, caller));
 		sys->events = ready > 0 ? sys->events + 1 : 0;
-		if (ready != 0 || *caller) {
+		if (ready != 0 || called) {
 			spin_found(&sys->spin);
 			return ready;
 		}

@@ -736,6 +736,8 @@ void world_take(unsigned int cpu)
 	const uint16_t types = model_types(&world.model, cpu);
 	struct iucv_event expected;
 	uint8_t image[IUCV_EVENT_SIZE];
+	struct cp_interruption first;
+	bool shown;
 	int message;
 
 	if (!cp_interrupt_pending(world.cp, cpu)) {
@@ -750,8 +752,14 @@ void world_take(unsigned int cpu)
 	}
 	if (!model_take(&world.model, 0, types, &expected, &message))
 		world_fail("CPU %u has an interruption, and the model knows of none", cpu);
+	shown = cp_interrupt_first(world.cp, cpu, &first);
 	if (!cp_interrupt_take(world.cp, cpu))
 		world_fail("CPU %u has not taken its interruption", cpu);
+	if (shown && (first.address != at ||
+		      memcmp(first.image, world.of->storage + at, sizeof(first.image)) != 0))
+		world_fail("CPU %u has taken another interruption than the first one", cpu);
+	if (shown && first.more && !cp_interrupt_pending(world.cp, cpu))
+		world_fail("CPU %u has no further interruption", cpu);
 	if (message >= 0) {
 		expected.msgid = get_be32(world.of->storage + at + 4);
 		model_identify(&world.model, message, expected.msgid);

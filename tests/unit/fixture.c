@@ -556,8 +556,18 @@ void fx_declare(unsigned int cpu)
 
 const uint8_t *fx_take(unsigned int cpu)
 {
-	if (!cp_interrupt_pending(fx.cp, cpu))
+	const uint32_t at = 0x2000 + cpu * 64;
+	struct cp_interruption first;
+
+	if (!cp_interrupt_pending(fx.cp, cpu)) {
+		ck_assert(!cp_interrupt_first(fx.cp, cpu, &first));
 		return NULL;
+	}
+	ck_assert(cp_interrupt_first(fx.cp, cpu, &first));
+	ck_assert_uint_eq(first.address, at);
 	ck_assert(cp_interrupt_take(fx.cp, cpu));
-	return fx_at(0x2000 + cpu * 64, IUCV_EVENT_SIZE);
+	ck_assert_mem_eq(first.image, fx_at(at, IUCV_EVENT_SIZE), IUCV_EVENT_SIZE);
+	/* What a fault has held back comes out only now. */
+	ck_assert(!first.more || cp_interrupt_pending(fx.cp, cpu));
+	return fx_at(at, IUCV_EVENT_SIZE);
 }

@@ -15,12 +15,51 @@ bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu)
 	return cp->iucv->user->ready & cp->iucv->cpu[cpu].types;
 }
 
+/* What @node tells a guest, with the damage that a fault does. */
+static void encode(const struct iucv_user *user, struct iucv_node *node,
+		   uint8_t image[IUCV_EVENT_SIZE])
+{
+	struct iucv_event event;
+
+	if (node->kind == IUCV_NODE_DUPLICATE) {
+		memcpy(image, iucv_container(node, struct iucv_duplicate, node)->image,
+		       IUCV_EVENT_SIZE);
+		return;
+	}
+	iucv_event_fill(user, node, &event);
+	iucv_event_encode(&event, image);
+	image[node->xor_offset] ^= node->xor_value;
+}
+
+/* What a fault holds back may come out as well: whoever is told of that asks again. */
+static bool others(const struct iucv_user *user, const struct iucv_node *node, uint16_t types)
+{
+	return node->link.next || user->ready & types & ~(1u << node->type);
+}
+
+bool cp_interrupt_first(const struct cp *cp, unsigned int cpu, struct cp_interruption *first)
+{
+	const struct iucv_machine *machine = cp->iucv;
+	const struct iucv_cpu *taker = &machine->cpu[cpu];
+	struct iucv_node *node;
+
+	_Static_assert(CP_INTERRUPTION_SIZE == IUCV_EVENT_SIZE, "as much as is stored");
+	assert(cpu < cp->config.cpus);
+	node = iucv_event_first(machine->user, taker->types);
+	if (!node || cp_in_page(taker->buffer, IUCV_EVENT_SIZE) != IUCV_EVENT_SIZE ||
+	    cp_page_access(cp, taker->buffer) != CP_ACCESS_WRITE)
+		return false;
+	first->address = taker->buffer;
+	first->more = others(machine->user, node, taker->types);
+	encode(machine->user, node, first->image);
+	return true;
+}
+
 bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 {
 	struct iucv_machine *machine = cp->iucv;
 	struct iucv_cpu *taker = &machine->cpu[cpu];
 	struct iucv_node *node;
-	struct iucv_event event;
 	uint8_t image[IUCV_EVENT_SIZE];
 	uint16_t pgm;
 
@@ -29,14 +68,7 @@ bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 	if (!node)
 		return false;
 	TRACE_INPUT(cp, interrupt, .cpu = cpu);
-	if (node->kind == IUCV_NODE_DUPLICATE) {
-		memcpy(image, iucv_container(node, struct iucv_duplicate, node)->image,
-		       sizeof(image));
-	} else {
-		iucv_event_fill(machine->user, node, &event);
-		iucv_event_encode(&event, image);
-		image[node->xor_offset] ^= node->xor_value;
-	}
+	encode(machine->user, node, image);
 	pgm = storage_write(cp, (int)cpu, taker->buffer, image, sizeof(image));
 	if (pgm == 0) {
 		iucv_event_consume(machine->user, node);

@@ -36,6 +36,9 @@ struct cp_system;
  */
 #define CP_BASE_USERID "ZVMBASE"
 
+/** Bytes that an IUCV interruption stores: IUCV_EVENT_SIZE. */
+#define CP_INTERRUPTION_SIZE 40u
+
 /** Program-interruption codes the core can ask for (z/Architecture PoP, ch. 6). */
 enum cp_pgm {
 	PGM_OPERATION = 0x0001,
@@ -165,6 +168,21 @@ bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu);
  * Return: false if there is none any more (another CPU took it).
  */
 bool cp_interrupt_take(struct cp *cp, unsigned int cpu);
+
+/** What cp_interrupt_take() will do next. */
+struct cp_interruption {
+	uint64_t address;	/**< real, of the CPU's buffer; all of it lies in one page */
+	uint8_t image[CP_INTERRUPTION_SIZE];	/**< what is stored there */
+	bool more;		/**< another one is pending for the CPU then */
+};
+
+/**
+ * The interruption that CPU @cpu would take now; nothing changes.
+ *
+ * Return: false if there is none, or if its buffer is not within one page of the guest's that it
+ * may store into: cp_interrupt_take() says then what becomes of it.
+ */
+bool cp_interrupt_first(const struct cp *cp, unsigned int cpu, struct cp_interruption *first);
 
 /** System reset: paths, buffers, masks and loaded segments of the guest go. */
 void cp_reset(struct cp *cp);

@@ -35,15 +35,11 @@ static void welcome(void)
 	ck_assert_int_eq(sendmsg(sock, &message, 0), sizeof(answer));
 }
 
-static void *play(void *unused)
+/* Until the page says that the test is over. */
+static void answer_calls(void)
 {
-	struct pollfd waits = { .fd = listening, .events = POLLIN };
 	eventfd_t count;
 
-	ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
-	sock = accept(listening, NULL, NULL);
-	ck_assert_int_ge(sock, 0);
-	welcome();
 	while (eventfd_read(fds[MEMBER_CALL], &count) == 0 && !page->block[0]) {
 		page->reply = (struct member_reply){ .value = 1 };
 		__atomic_fetch_or(&page->notices.kicks, kicks_then, __ATOMIC_RELEASE);
@@ -51,6 +47,23 @@ static void *play(void *unused)
 		__atomic_store_n(&page->sides.replied, page->sides.called, __ATOMIC_SEQ_CST);
 		ck_assert_int_eq(eventfd_write(fds[MEMBER_REPLY], 1), 0);
 	}
+}
+
+static void *play(void *unused)
+{
+	struct pollfd waits = { .fd = listening, .events = POLLIN };
+
+	ck_assert_int_eq(poll(&waits, 1, LIMIT_MS), 1);
+	sock = accept(listening, NULL, NULL);
+	ck_assert_int_ge(sock, 0);
+	welcome();
+	answer_calls();
+	return unused;
+}
+
+static void *play_on(void *unused)
+{
+	answer_calls();
 	return unused;
 }
 
@@ -178,5 +191,94 @@ TEST(sees_all_kinds)
 	ck_assert(port->calls->look(port, is_not_idle, NULL));
 	port->calls->dispatch(port);
 	ck_assert(!port->calls->look(port, is_not_idle, NULL));
+	emulator_end(&alice);
+}
+
+static void offer(uint64_t address, unsigned int cpu)
+{
+	page->offer.cpu = cpu;
+	page->offer.address = address;
+	page->offer.more = 1;
+	memset(page->offer.image, 0x5a, sizeof(page->offer.image));
+	page->offer.tod = 0;
+	__atomic_store_n(&page->offer.state, 7 * MEMBER_OFFER_STATES + MEMBER_OFFERED,
+			 __ATOMIC_SEQ_CST);
+}
+
+static bool is_taken(void)
+{
+	return page->offer.state == 7 * MEMBER_OFFER_STATES + MEMBER_TAKEN;
+}
+
+/* What CP has stored before is known by then, and so is what the interruption stores. */
+TEST(takes_an_offer)
+{
+	struct emulator alice;
+	uint32_t calls;
+	bool more;
+
+	emulator_new(&alice, "ALICE");
+	/* The process is at work, and sees it by itself. */
+	page->sides.process_waits = 0;
+	calls = page->sides.called;
+	memset(alice.ram + DATA, 0xa5, 8);
+	page->notices.ring[0] = (struct member_range){ DATA, 8, MEMBER_STORED };
+	page->notices.put = 1;
+	offer(BUFFER, 0);
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert(more);
+	ck_assert(is_taken());
+	ck_assert_uint_eq(page->offer.tod, alice.tod);
+	ck_assert_uint_eq(page->sides.called, calls);
+	ck_assert_uint_eq(page->notices.taken, 1);
+	ck_assert_uint_eq(alice.ram[BUFFER + CP_INTERRUPTION_SIZE - 1], 0x5a);
+	ck_assert_uint_eq(alice.ram[BUFFER + CP_INTERRUPTION_SIZE], 0);
+	ck_told(&alice);
+	offer(BUFFER, 0);
+	page->offer.more = 0;
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert(!more);
+	/* Told of one meanwhile. */
+	offer(BUFFER, 0);
+	page->offer.more = 0;
+	page->notices.kicks = 1;
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert(more);
+	/* A process that waits is woken. */
+	page->sides.process_waits = 1;
+	offer(BUFFER, 0);
+	page->block[0] = 1;
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert_int_eq(pthread_join(server, NULL), 0);
+	page->block[0] = 0;
+	ck_assert_int_eq(pthread_create(&server, NULL, play_on, NULL), 0);
+	emulator_end(&alice);
+}
+
+static const struct {
+	uint64_t address, prefix;
+	unsigned int cpu;
+} others[] = {
+	{ BUFFER, 0, 1 },				/* CPU */
+	{ RAM - CP_INTERRUPTION_SIZE + 1, 0, 0 },	/* end of storage */
+	{ UINT64_MAX, 0, 0 },
+	{ BUFFER, BUFFER, 0 },				/* set since */
+	{ 0x1000, 0x4000, 0 },
+};
+
+/* An offer that is not for it, or that CP made before it knew what this side knows. */
+TEST_EACH(asks_instead, others)
+{
+	struct emulator alice;
+	uint32_t calls;
+	bool more;
+
+	emulator_new(&alice, "ALICE");
+	alice.prefix = others[_i].prefix;
+	offer(others[_i].address, others[_i].cpu);
+	calls = page->sides.called;
+	ck_assert(alice.port.calls->interrupt_take(&alice.port, 0, &more));
+	ck_assert_uint_eq(page->sides.called, calls + 1);
+	ck_assert(!is_taken());
 	emulator_end(&alice);
 }
