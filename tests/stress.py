@@ -72,6 +72,8 @@ def main() -> int:
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
     interrupted = Interrupted()
+    # Not beside them: it would take most of a round.  What cannot be built, the rounds will say.
+    subprocess.run([*options.command, "-n", "0", "--build-only"], check=False)
     with busy(options.load):
         failed = rounds(options.command, seed, options.rounds, interrupted)
     for number in failed:

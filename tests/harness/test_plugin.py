@@ -39,6 +39,14 @@ def test_a_passed_test_leaves_no_folder(inner: Fake, pytester: pytest.Pytester) 
     assert _folders(inner) == []
 
 
+def test_what_tests_need_is_built_alone(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PAUSED.replace("{CONDITION}", "False"))
+    result = _run(inner, pytester, "--build-only")
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes()
+    assert _folders(inner) == []
+
+
 def test_a_kept_folder(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(PAUSED.replace("{CONDITION}", "True"))
     _run(inner, pytester, "--zvmlab-keep").assert_outcomes(passed=1)

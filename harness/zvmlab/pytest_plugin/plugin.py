@@ -112,6 +112,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--full", action="store_true", help="also run the tests marked full, which take minutes"
     )
+    group.addoption(
+        "--build-only",
+        action="store_true",
+        help="build and fetch what the tests need, and run none of them; with one process (-n 0)",
+    )
     speeds.add_options(parser, group)
     group.addoption(
         "--coverage",
@@ -270,6 +275,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
                 config.stash[_artifacts][which] = prepare(plain_config(which), Progress())
             except ZvmlabError as error:
                 config.stash[_artifacts][which] = error
+
+
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """After the collection all has been built."""
+    return True if session.config.getoption("--build-only") else None
 
 
 @pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
