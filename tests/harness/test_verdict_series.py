@@ -317,6 +317,14 @@ def bad_series() -> Iterator[tuple[str, str | list[bytes], str]]:
     ]
     yield "mixed", mixed, "mixes versions: of v3 it lacks 2/2, which is there as v2 only"
     yield "incomplete", [mail("[PATCH 2/2] b", "x\n", "b")], "is incomplete: patch 1/2 is missing"
+    yield "header", [mail("[PATCH] a", "x\n", "a" * (64 << 10))], "a header of more than 64 KiB"
+    long = " ".join(["long"] * 500)
+    yield "subject", [mail(f"[PATCH] {long}", "x\n", "a")], "a subject of more than 2 KiB"
+    parts = "".join(
+        f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(2000)
+    )
+    nested = f"From: a@example.com\nMessage-ID: <a@example.com>\nSubject: [PATCH] a\n{parts}"
+    yield "parts", [nested.encode("ascii")], "too many parts within one another"
     yield "talk", [mail("Re: lunch", "x\n"), mail("lunch", "y\n", "2")], "has no patch"
 
 

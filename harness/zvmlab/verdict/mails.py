@@ -25,6 +25,10 @@ from zvmlab.verdict.git import complaint, environment, git, need, run
 MOST_BYTES = 64 << 20
 MOST_MAILS = 2000
 B4_SECONDS = 120
+_MOST_HEADER, _MOST_SUBJECT = 64 << 10, 2 << 10
+"""More bytes take parsers of mail minutes, and no mail of a patch has them."""
+_END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
+_SUBJECT_FIELD = re.compile(rb"^subject:.*(?:\n[ \t].*)*", re.MULTILINE | re.IGNORECASE)
 _TAG = re.compile(r"\[([^\]]*\bpatch[^\]]*|[^\]]*\bv\d+[^\]]*\d+/\d+[^\]]*)\]", re.IGNORECASE)
 _VERSION = re.compile(r"\bv(\d{1,3})\b", re.IGNORECASE)
 _COUNT = re.compile(r"\b(\d{1,4})/(\d{1,4})\b")
@@ -83,8 +87,16 @@ def _subject(mail: EmailMessage) -> str:
         return ""
 
 
-def _parse(raw: bytes) -> EmailMessage:
-    mail = email.message_from_bytes(raw, policy=email.policy.default)
+def _parse(raw: bytes, where: str) -> EmailMessage:
+    header = _END_OF_HEADER.split(raw, 1)[0]
+    if len(header) > _MOST_HEADER:
+        raise UsageError(f"a mail of {where} has a header of more than {_MOST_HEADER >> 10} KiB")
+    if any(len(field) > _MOST_SUBJECT for field in _SUBJECT_FIELD.findall(header)):
+        raise UsageError(f"a mail of {where} has a subject of more than {_MOST_SUBJECT >> 10} KiB")
+    try:
+        mail = email.message_from_bytes(raw, policy=email.policy.default)
+    except RecursionError:
+        raise UsageError(f"a mail of {where} has too many parts within one another") from None
     assert isinstance(mail, EmailMessage)
     return mail
 
@@ -120,7 +132,7 @@ def check_thread(mails: Sequence[bytes], where: str) -> str | None:
     """UsageError unless the mails have one series; a sentence if older versions are left out."""
     places: dict[tuple[int, int], _Place] = {}
     for raw in mails:
-        mail = _parse(raw)
+        mail = _parse(raw, where)
         subject = _subject(mail)
         place = _place(subject)
         if place is None:
@@ -232,8 +244,8 @@ def read_patch(raw: bytes, where: str, scratch: Path) -> Mail:
         info = git(words, scratch, raw.replace(b"\r\n", b"\n")).decode("utf-8", "replace")
         fields = dict(line.split(": ", 1) for line in info.splitlines() if ": " in line)
         diff = patch.read_bytes()
-    subject = _text(fields.get("Subject", ""))
+    subject = shortened(_text(fields.get("Subject", "")))
     if not _DIFF.search(diff):
-        html = "; it is an HTML mail" if _is_html(_parse(raw)) else ""
+        html = "; it is an HTML mail" if _is_html(_parse(raw, where)) else ""
         raise UsageError(f"{where} ('{shortened(subject)}') has no diff{html}")
-    return Mail(subject, _text(fields.get("Author", "")), diff, raw)
+    return Mail(subject, shortened(_text(fields.get("Author", ""))), diff, raw)
