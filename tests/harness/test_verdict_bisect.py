@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,11 +30,10 @@ COMMITS, PLANTED = 26, 6
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A module's history: each commit says in its files whether it builds and passes."""
-    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
-    folder = tmp_path / "module"
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A module's repository: each commit says in its files whether it builds and passes."""
+    folder = tmp_path_factory.mktemp("history") / "module"
     (folder / "src").mkdir(parents=True)
     git(folder, "init", "--quiet")
     for number in range(1, COMMITS + 1):
@@ -43,6 +43,15 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "src" / "state").write_text(state)
         git(folder, "add", "--all")
         git(folder, "commit", "--quiet", f"--message=change {number}")
+    return folder
+
+
+@pytest.fixture
+def repository(history: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One of the test's own with that history."""
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "module"
+    shutil.copytree(history, folder)
     return folder
 
 
