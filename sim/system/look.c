@@ -13,6 +13,11 @@ int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct memb
 	return epoll_ctl(client ? sys->clients : sys->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+void sys_unwatch(const struct sys *sys, int fd)
+{
+	epoll_ctl(sys->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 void member_notice(struct member *member)
 {
 	struct sys *sys = member->sys;

@@ -18,12 +18,17 @@
 /* Of guest storage, as of extents. */
 #define RAM_MAX (UINT64_C(1) << 44)
 
+static void forget_fds(struct member *member)
+{
+	for (unsigned int i = 0; i < MEMBER_FDS; i++)
+		member->fd[i] = -1;
+}
+
 void member_connect(struct member *member, int sock)
 {
 	cp_port_init(&member->port, NULL, member_absolute);
 	member->sock = sock;
-	for (unsigned int i = 0; i < MEMBER_FDS; i++)
-		member->fd[i] = -1;
+	forget_fds(member);
 	if (sys_watch(member->sys, sock, SYS_SOCKET, member) != 0)
 		member_end(member);
 }
@@ -53,6 +58,8 @@ void member_end(struct member *member)
 		close(ram_fd);
 	if (member->page)
 		munmap(member->page, sizeof(*member->page));
+	if (member->fd[MEMBER_CALL] >= 0)
+		sys_unwatch(member->sys, member->fd[MEMBER_CALL]);
 	for (unsigned int i = 0; i < MEMBER_FDS; i++)
 		if (member->fd[i] >= 0)
 			close(member->fd[i]);
@@ -67,6 +74,7 @@ void member_end(struct member *member)
 		.sys = member->sys, .sock = -1, .listed = member->listed,
 		.hopes = member->hopes,
 	};
+	forget_fds(member);
 }
 
 static int refuse(char err[MEMBER_SENTENCE_MAX], const char *why)

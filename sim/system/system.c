@@ -191,14 +191,23 @@ static void tell(struct member *member)
 		member_tell(member);
 }
 
-/* Of their log-off others are told. */
+static struct member *next_broken(const struct sys *sys)
+{
+	for (unsigned int i = 0; i < sys->looks; i++)
+		if (sys->look[i]->broken)
+			return sys->look[i];
+	return NULL;
+}
+
+/* Of their log-off others are told, which may break one of these. */
 static void end_broken(struct sys *sys)
 {
-	for (unsigned int i = 0; i < sys->looks; i++) {
-		if (!sys->look[i]->broken)
-			continue;
+	struct member *member;
+
+	while ((member = next_broken(sys)) != NULL) {
 		sys_settle(sys);
-		member_end(sys->look[i]);
+		member->broken = false;
+		member_end(member);
 	}
 }
 

@@ -119,6 +119,8 @@ static inline void member_set_clock(struct member *member, uint64_t tod, bool ru
 /* look.c */
 /** Have epoll tell of @fd.  Return: 0 or -1. */
 int sys_watch(struct sys *sys, int fd, enum sys_source source, const struct member *member);
+/** Before it is closed, if others have it as well: epoll would go on telling of it. */
+void sys_unwatch(const struct sys *sys, int fd);
 /** There are notices for it, or it cannot go on: look at it when the event has been served. */
 void member_notice(struct member *member);
 void member_break(struct member *member);

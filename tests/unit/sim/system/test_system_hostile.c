@@ -181,6 +181,27 @@ TEST_EACH(wrong_call, wrong)
 	raw_log_off(&raw);
 }
 
+/* Its emulator still has the descriptor: nobody reads there any more, least of all standard input. */
+TEST(calls_after_its_end)
+{
+	struct raw raw;
+	int pipes[2];
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	ck_assert_int_eq(dup2(pipes[0], STDIN_FILENO), STDIN_FILENO);
+	log_on(&raw);
+	raw.page->call = (struct member_call){ .function = MEMBER_FUNCTIONS };
+	ck_assert(!call_raw(&raw));
+	ck_ended(raw.sock);
+	ck_assert_int_eq(eventfd_write(raw.fd[MEMBER_CALL], 1), 0);
+	ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
+	poll(NULL, 0, 20);
+	ck_assert_uint_eq(command(&alice, "QUERY NAMES"), 0);
+	close(pipes[0]);
+	close(pipes[1]);
+	raw_log_off(&raw);
+}
+
 /* Units: what the core would take for a mistake of ours. */
 TEST(wrong_unit)
 {
