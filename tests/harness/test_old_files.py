@@ -8,7 +8,7 @@ Those of ``before`` were made by commit 7594aa1::
 
 A change after which CP rightly writes another trace makes ``trace.jsonl.gz`` again, and says so.
 It was made again when the configuration got the machine, and the guest its agent's path, and its
-configuration has conmode since there is one.
+configuration has conmode since there is one; QUERY CONSOLE in it says STOP since CP says so.
 """
 
 from __future__ import annotations

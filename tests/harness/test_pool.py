@@ -383,16 +383,19 @@ def test_who_is_asked_for_leaks(
 def test_counts_are_kept_for_each_test_by_its_name(
     tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch, failed: bool
 ) -> None:
-    """Also if it has failed, which costs the guest: what tests before have reached is there."""
+    """Also if it has failed, which they say: what tests before have reached is there."""
     steps: list[Any] = []
     counts = SimpleNamespace(
         begin=lambda guest: steps.append(guest),
-        keep=lambda guest, test: steps.append((guest, guest.stage, test)),
+        keep=lambda guest, test, undecided: steps.append((guest, guest.stage, test, undecided)),
     )
     request = _request(failed, failed, counts)
+    undecided = "failed" if failed else ""
+    if failed:
+        request.node.stash[plugin._undecided] = undecided
     with plugin.lent(request, pool, GuestConfig(kernel="coverage")) as one:
         assert steps == [one]
-    assert steps == [one, (one, Stage.READY, "tests/test_a.py::test_it")]
+    assert steps == [one, (one, Stage.READY, "tests/test_a.py::test_it", undecided)]
     assert one.stage is (Stage.OFF if failed else Stage.READY)
 
 
