@@ -8,8 +8,9 @@ from zvmlab.guest.guest import Guest
 
 MONOTONIC = 1
 SECONDS = 4
-# What a kernel of Debian's asks for (CONFIG_HZ), and how many of them may come.
-HZ, MOST = 250, 1 / 6
+# What a kernel of Debian's asks for (CONFIG_HZ), and how many of them may come: about a twelfth does,
+# and more whenever the kernel has found something else to do meanwhile.
+HZ, MOST = 250, 1 / 2
 
 
 def ticks(guest: Guest) -> int:
