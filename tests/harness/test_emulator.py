@@ -17,7 +17,7 @@ from fake_guest import ended
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
 from zvmlab.base.limit import FairLimit
-from zvmlab.base.orphans import ending_with_us
+from zvmlab.builder.launcher import ending_with_us
 from zvmlab.guest import emulator as emulator_module
 from zvmlab.guest.emulator import Emulator
 
@@ -144,7 +144,7 @@ def test_many_threads_start_emulators_at_once(tmp_path: Path) -> None:
 def test_missing_program_is_explained(tmp_path: Path) -> None:
     emulator = Emulator(["/nonexistent/qemu"], tmp_path / "log")
     emulator.wait(SECONDS)
-    with pytest.raises(EmulatorError, match="exit code 127: .*/nonexistent/qemu: not found"):
+    with pytest.raises(EmulatorError, match="exit code 127: /nonexistent/qemu cannot be started: No such"):
         emulator.check()
 
 

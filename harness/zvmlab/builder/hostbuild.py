@@ -18,24 +18,32 @@ from zvmlab.builder.objects import COMPILER, SECONDS, object_files, object_name
 _FLAGS = ("-std=gnu11", "-O2", "-w")
 
 
-def program(progress: Progress, what: str, artifact: str, module: str) -> Path:
+def program(
+    progress: Progress, what: str, artifact: str, module: str, link: Sequence[str] = ()
+) -> Path:
     """The program *artifact*, made of *module*'s main.c and of what that uses, from the cache.
 
     A change of any of it makes another artifact.  *what* is the word for it in what
-    the user is told: "the replayer".
+    the user is told: "the replayer".  *link*: options for the linker.
     """
-    return _built(progress, what, artifact, module, (), f"{module}/main.c")
+    return _built(progress, what, artifact, module, (), link, f"{module}/main.c")
 
 
 def library(
     progress: Progress, what: str, artifact: str, module: str, flags: Sequence[str] = ("-fPIC",)
 ) -> Path:
     """The shared library *artifact* of *module* and what that uses; the rest as above."""
-    return _built(progress, what, artifact, module, flags)
+    return _built(progress, what, artifact, module, flags, ())
 
 
 def _built(
-    progress: Progress, what: str, artifact: str, module: str, flags: Sequence[str], *main: str
+    progress: Progress,
+    what: str,
+    artifact: str,
+    module: str,
+    flags: Sequence[str],
+    link: Sequence[str],
+    *main: str,
 ) -> Path:
     modules = module_mk.closure(TREE, module)
 
@@ -51,7 +59,7 @@ def _built(
                 rest = [name for name in objects if name not in own]
                 collections.deque(run_step(what, ["ar", "rcs", archive, *rest], TREE, log, SECONDS))
                 linked = [*own, archive]
-            argv = [COMPILER, *linked, *module_mk.link_options(modules)]
+            argv = [COMPILER, *link, *linked, *module_mk.link_options(modules)]
             argv += ["-o", str(folder / artifact)]
             collections.deque(run_step(what, argv, TREE, log, SECONDS), maxlen=0)
         for made in folder.iterdir():
@@ -73,6 +81,6 @@ def _built(
     def key() -> str:
         sources = list(module_mk.files(TREE, modules))
         names = [str(file.relative_to(TREE)) for file in sources]
-        return digest(COMPILER, *_FLAGS, *flags, *main, *names, *sources)
+        return digest(COMPILER, *_FLAGS, *flags, *link, *main, *names, *sources)
 
     return entry(Path(artifact).stem, key, build_or_say, artifact)

@@ -3,7 +3,7 @@
 
 The process leads a session of its own, so that Ctrl-C reaches only the harness,
 which then ends it in order.  Should the harness die without a chance to do so,
-the kernel kills the emulator (zvmlab.base.orphans).  The signal for that comes when the
+the kernel kills the emulator (zvmlab.builder.launcher).  The signal for that comes when the
 thread ends that has started the process, so one thread starts them all, which ends
 with the harness only.
 """
@@ -26,8 +26,8 @@ from typing import NoReturn
 from zvmlab.agent.results import signal_name
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.base.limit import FairLimit, Limit
-from zvmlab.base.orphans import MISSING, ending_with_us
 from zvmlab.base.plain import shortened
+from zvmlab.builder.launcher import ending_with_us
 from zvmlab.guest.run_dir import cannot_write
 
 TERM_SECONDS = 2.0
@@ -154,19 +154,16 @@ class Emulator:
         except OSError as error:
             raise cannot_write(log, error) from error
         with output:
-            try:
-                self._process = _start(
-                    lambda: subprocess.Popen(
-                        ending_with_us(argv),
-                        stdin=subprocess.PIPE,
-                        stdout=subprocess.PIPE if tells else output,
-                        stderr=output,
-                        start_new_session=True,
-                        cwd=folder,
-                    )
+            self._process = _start(
+                lambda: subprocess.Popen(
+                    ending_with_us(argv),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE if tells else output,
+                    stderr=output,
+                    start_new_session=True,
+                    cwd=folder,
                 )
-            except FileNotFoundError as error:
-                raise CannotRun(MISSING) from error
+            )
 
     @property
     def pid(self) -> int:

@@ -12,6 +12,7 @@ from zvmlab.builder.elf import check_file, is_linux
 from zvmlab.builder.image import MODULE_LIST, build_image, split_late
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernels import resolve
+from zvmlab.builder.launcher import launcher
 from zvmlab.builder.modulebuild import driver_module
 from zvmlab.builder.modules import builtin, made_for, module_name
 from zvmlab.guest.backends import backend_of
@@ -97,6 +98,7 @@ def make(config: GuestConfig, progress: Progress | None) -> Artifacts:
     # What is wrong with the kernel is told before anything is built.
     kernel = resolve(config.kernel, progress=shown)
     check_storage(config, kernel)
+    launcher(shown)
     program = backend_of(config.backend).build(shown)
     # A module that the configuration names as a file is the one to load.
     named = {module_name(word) for word in (config.driver, *config.modules) if "/" in word}

@@ -17,10 +17,10 @@ from pathlib import Path
 from zvmlab.base.cache import digest
 from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.errors import CannotRun, Timeout, UsageError, ZvmlabError
-from zvmlab.base.orphans import MISSING, ending_with_us
 from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.results import NAME, ResultsFile, sense
 from zvmlab.base.tree import TREE
+from zvmlab.builder.launcher import ending_with_us
 from zvmlab.guest.console import CRASHES
 from zvmlab.pytest_plugin.backend_choice import kernel_id
 from zvmlab.pytest_plugin.requirement_results import Outcome, Result
@@ -205,18 +205,15 @@ def call(
     Timeout after so many seconds.
     """
     with open(log, "w", encoding="utf-8") as out:
-        try:
-            process = subprocess.Popen(
-                ending_with_us(argv),
-                cwd=TREE,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except FileNotFoundError as error:
-            raise CannotRun(MISSING) from error
+        process = subprocess.Popen(
+            ending_with_us(argv),
+            cwd=TREE,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+# What starts a program that ends with us.
+MAIN := main.c
