@@ -155,9 +155,8 @@ $(eval $(call program,$(SERVER),tests/harness/ctl_server.c,tests/harness,unit))
 # The tools of the objects that unit tests are linked with.
 CHECKED_TOOLS := $(TOOLS:$(BUILD)/%=$(BUILD)/unit/%)
 $(foreach tool,$(notdir $(TOOLS)),$(eval $(call program,$(BUILD)/unit/$(tool),tools/$(tool)/main.c,tools/$(tool),unit)))
-# With what spares LeakSanitizer the sanitizers' own variables: half of a short program's CPU time.  The
-# tools do without: GnuTLS, which they use, has memory that only its own variables lead to.
-$(SERVER): $(BUILD)/unit/tests/harness/leaks_at_start.o $(BUILD)/unit/tests/unit/main/leaks.o
+# With what spares LeakSanitizer the sanitizers' own variables: half of a short program's CPU time.
+$(SERVER) $(CHECKED_TOOLS): $(BUILD)/unit/tests/harness/leaks_at_end.o $(BUILD)/unit/tests/unit/main/leaks.o
 $(SERVER) $(CHECKED_TOOLS):
 	$(say) LD $@
 	$(Q)$(LINK_CHECKED)
