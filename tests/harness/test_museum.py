@@ -22,10 +22,12 @@ from zvmlab.cli.main import main
 from zvmlab.museum import noticed as noticed_module
 from zvmlab.museum import remembered as remembered_module
 from zvmlab.museum import show as show_module
+from zvmlab.museum import shown as shown_module
 from zvmlab.museum.bugs import Bug, default_table, find, load
 from zvmlab.museum.edited import Both, Run, applied, changed_files
 from zvmlab.museum.noticed import Noticed
 from zvmlab.museum.remembered import Remembered
+from zvmlab.museum.shown import Shown, remember, remembered
 from zvmlab.museum.suite import Noticing, Unchanged, mapped_tests, noticing
 from zvmlab.museum.watchful import has_noticed, watchful_first
 from zvmlab.verdict.applied import Applied, File
@@ -240,6 +242,7 @@ def test_verdict(
         yield both(lambda _words: base, lambda _words: changed)
 
     monkeypatch.setattr(show_module, "edited", edited)
+    monkeypatch.setattr(show_module, "remember", lambda *_: None)
     shown = show_module.show(BUG, "", 1, Progress(quiet=True))
     assert (shown.base, shown.seen) == right
     assert shown.right == (right == (1, 1))
@@ -563,6 +566,47 @@ def test_tests_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
     memory = Remembered(Target("source:7.2", tmp_path, "", False), Applied({}, {}, {}), [])
     memory.keep(Suite.NAMES, Noticing("tests", "they did not end", True))
     assert memory.recall(Suite.NAMES) is None
+
+
+@pytest.mark.usefixtures("memory")
+def test_list_says_what_was_shown(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of each kernel, until the bug's entry is another."""
+    (bug,) = load(table)
+    remember(bug, Shown("sid", 10, 10, 10, "", 21.4))
+    remember(bug, Shown("6.12", 3, 3, 2, "passes", 7))
+    assert main(["museum", "list", "--table", str(table)]) == EXIT_PASS
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        f"{'':<18} shown 2 of 3 on 6.12, 7 s at most",
+        f"{'':<18} shown 10 of 10 on sid, 21 s at most",
+    ]
+    assert main(["museum", "list", "--markdown", "--table", str(table)]) == EXIT_PASS
+    cell = "2 of 3 on 6.12, 7 s at most; 10 of 10 on sid, 21 s at most"
+    assert capsys.readouterr().out.endswith(f"| one-bug | 2020 | the value | {cell} |\n")
+    table.write_text(GOOD.replace("b--", "b -= 1"), encoding="utf-8")
+    assert main(["museum", "list", "--markdown", "--table", str(table)]) == EXIT_PASS
+    assert capsys.readouterr().out.endswith("| the value | not yet |\n")
+
+
+@pytest.mark.usefixtures("memory")
+def test_most_is_remembered_of_what_was_shown() -> None:
+    """Once says nothing about ten times, unless it is otherwise."""
+    ten, once = Shown("sid", 10, 10, 10, "", 21), Shown("sid", 1, 1, 1, "", 20)
+    wrong = Shown("sid", 1, 1, 0, "passes", 20)
+    for run, known in ((once, once), (ten, ten), (once, ten), (wrong, wrong), (ten, ten)):
+        remember(BUG, run)
+        assert remembered(BUG) == [known]
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_was_shown_is_forgotten_with_the_test(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(shown_module, "TREE", tmp_path)
+    (tmp_path / "tests").mkdir()
+    remember(BUG, Shown("sid", 1, 1, 1))
+    assert remembered(BUG)
+    (tmp_path / BUG.tests[0]).write_text("", encoding="ascii")
+    assert not remembered(BUG)
 
 
 def test_fresh_is_for_the_suite(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

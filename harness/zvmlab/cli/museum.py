@@ -20,6 +20,7 @@ def add_commands(commands: Any) -> None:
     museum = top_command(commands, "museum", "  zvmlab museum list\n  zvmlab museum run peek-leak")
     what = museum.add_subparsers(metavar="WHAT", required=True)
     listing = command(what, "list", "list the bugs", "  zvmlab museum list")
+    listing.add_argument("--markdown", action="store_true", help="print a table in Markdown")
     listing.set_defaults(command=run_list)
     showing = command(
         what, "show", "describe a bug, and print its edit", "  zvmlab museum show peek-leak"
@@ -72,10 +73,21 @@ def _bugs(arguments: argparse.Namespace) -> list[Bug]:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """One line for each bug."""
+    """What each bug is, what sees it, and what earlier runs have shown of it."""
+    from zvmlab.museum.shown import remembered
+
+    if arguments.markdown:
+        print("| bug | year | seen by | shown |\n|---|--:|---|---|")
     for bug in _bugs(arguments):
-        shown = bug.judge if bug.shown else "not shown"
-        print(f"{bug.id:<18} {bug.year}  {bug.subject}\n{'':<18} {bug.file}: {shown}")
+        runs = [run.sentence for run in remembered(bug)]
+        if arguments.markdown:
+            shown = "; ".join(runs) or "not yet" if bug.shown else "no"
+            print(f"| {bug.id} | {bug.year} | {bug.judge} | {shown} |")
+            continue
+        seen = bug.judge if bug.shown else "not shown"
+        print(f"{bug.id:<18} {bug.year}  {bug.subject}\n{'':<18} {bug.file}: {seen}")
+        for run in runs:
+            print(f"{'':<18} shown {run}")
     return EXIT_PASS
 
 

@@ -5,37 +5,15 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 
 from zvmlab.base.progress import Progress
 from zvmlab.museum.bugs import Bug
 from zvmlab.museum.edited import edited
+from zvmlab.museum.shown import Shown, remember
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen, short_name
 
 TEST_SECONDS = 1800
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What became of one bug."""
-
-    bug: Bug
-    kernel: str
-    times: int
-    base: int
-    """So many times the tests passed without the edit."""
-    seen: int
-    """So many times one failed with it, as the table says."""
-    why: str = ""
-    """What was otherwise."""
-    seconds: float = 0
-    """The longest that one time took, without building."""
-
-    @property
-    def right(self) -> bool:
-        """Each time as it should be?"""
-        return self.base == self.seen == self.times
 
 
 def kernel_of(bug: Bug, kernel: str) -> str:
@@ -57,7 +35,9 @@ def show(bug: Bug, kernel: str, times: int, progress: Progress) -> Shown:
                 longest = max(longest, time.monotonic() - begun)
                 right[side] += not wrong
                 why = why or wrong
-    return Shown(bug, name, times, right[0], right[1], why, longest)
+    shown = Shown(name, times, right[0], right[1], why, longest)
+    remember(bug, shown)
+    return shown
 
 
 def _failed(results: Results) -> dict[str, Seen]:
