@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 FILE = "/tmp/touched"
 HEAD, TASK = struct.Struct(">2Q"), struct.Struct(">5Q")
 ALWAYS = 1 << 62
+# Interruptions; while a thread that was told of its page sleeps there are none.
+MANY = 1000
 CPUS = 4
 # Problem state in the PSW's first half.
 PROBLEM = f"{1 << 48:016x}"
@@ -125,7 +127,11 @@ class Toucher:
         return [number for number, state in enumerate(states) if state == b"D"]
 
     def asleep(self, number: int) -> None:
-        wait_until(lambda: self.sleeps(number), f"thread {number} asleep")
+        """Wait until a thread sleeps; one that does not gets interruptions without end."""
+        most = pages(self.guest)["initial"] + MANY
+        what = f"thread {number} asleep"
+        wait_until(lambda: self.sleeps(number) or pages(self.guest)["initial"] > most, what)
+        assert self.sleeps(number), f"thread {number} does not sleep"
 
     def out(self, number: int, **arguments: Any) -> None:
         self.control.execute("page-out", address=self.addresses[number], **arguments)
