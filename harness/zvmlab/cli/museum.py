@@ -125,7 +125,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{bug.id} is not shown: {bug.missing}")
     progress = Progress()
     if arguments.fresh and not arguments.suite:
-        raise UsageError("--fresh needs --suite: nothing else is remembered")
+        raise UsageError("--fresh needs --suite: all other runs are fresh")
     if arguments.suite:
         found = suite(chosen, arguments.kernel, progress, _say, arguments.fresh)
         for line in summary(found):
