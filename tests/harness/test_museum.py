@@ -570,7 +570,7 @@ def test_tests_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("memory")
 def test_list_says_what_was_shown(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of each kernel, until the bug's entry is another."""
+    """Of each kernel, until the bug's edit is another; its texts decide nothing."""
     (bug,) = load(table)
     remember(bug, Shown("sid", 10, 10, 10, "", 21.4))
     remember(bug, Shown("6.12", 3, 3, 2, "passes", 7))
@@ -582,6 +582,9 @@ def test_list_says_what_was_shown(table: Path, capsys: pytest.CaptureFixture[str
     assert main(["museum", "list", "--markdown", "--table", str(table)]) == EXIT_PASS
     cell = "2 of 3 on 6.12, 7 s at most; 10 of 10 on sid, 21 s at most"
     assert capsys.readouterr().out.endswith(f"| one-bug | 2020 | the value | {cell} |\n")
+    table.write_text(GOOD.replace("the value", "its value"), encoding="utf-8")
+    assert main(["museum", "list", "--markdown", "--table", str(table)]) == EXIT_PASS
+    assert capsys.readouterr().out.endswith(f"| its value | {cell} |\n")
     table.write_text(GOOD.replace("b--", "b -= 1"), encoding="utf-8")
     assert main(["museum", "list", "--markdown", "--table", str(table)]) == EXIT_PASS
     assert capsys.readouterr().out.endswith("| the value | not yet |\n")

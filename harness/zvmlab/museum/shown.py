@@ -4,7 +4,7 @@
     remember(shown)
     remembered(bug)     # of each kernel, the run that says most
 
-A run counts as long as the bug's entry and the files of its tests stay as they are.
+A run counts as long as the bug's edits and the files of its tests stay as they are.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def remembered(bug: Bug) -> list[Shown]:
 
 
 def _state(bug: Bug) -> str:
-    """Changes with the bug's entry, and with the files of its tests."""
+    """Changes with the edits and with the tests, not with what the entry says about them."""
     files = sorted({TREE / test.partition("::")[0] for test in bug.tests})
-    return digest(repr(bug), *filter(Path.is_file, files))
+    deciding = bug.edits, bug.tests, bug.options, bug.seen
+    return digest(repr(deciding), *filter(Path.is_file, files))
