@@ -29,6 +29,13 @@ static const struct mon_settings default_settings[2] = {
 	},
 };
 
+/* What does not begin as 0. */
+static void set_defaults(struct monitor *m)
+{
+	m->events.set = m->repeat.set = MON_NO_SET;
+	memcpy(m->settings, default_settings, sizeof(m->settings));
+}
+
 /* Everything but what has been allocated. */
 static void mon_clear(struct monitor *m)
 {
@@ -39,9 +46,8 @@ static void mon_clear(struct monitor *m)
 	*m = (struct monitor){
 		.service = service, .block_buffer = block_buffer, .records = records,
 		.records_for = records_for,
-		.events = { .set = MON_NO_SET }, .repeat = { .set = MON_NO_SET },
 	};
-	memcpy(m->settings, default_settings, sizeof(m->settings));
+	set_defaults(m);
 	assert(mon_idle(m) && !mon_has_user(m, false) && !mon_has_user(m, true));
 }
 
@@ -74,7 +80,7 @@ static int monitor_init(struct cp_system *system, char *err, size_t errlen)
 		monitor_fini(system);
 		return -1;
 	}
-	mon_clear(m);
+	set_defaults(m);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The recording services as a part of the CP: made, reset, saved and loaded. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,14 +117,20 @@ static void make_own(struct recording *recording)
 		rec_make(recording, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
 }
 
+/* What is behind the end of an empty ring says nothing, and a start has no time to clear a megabyte. */
+static void forget_all(struct recording *recording)
+{
+	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
+		memset(&recording->queue[i], 0, offsetof(struct rec_queue, ring));
+}
+
 static void recording_state(struct cp *cp, struct state *state)
 {
 	struct recording *recording = cp->system->recordings;
 
 	state_tag(state, "CREC");
 	if (state->loading)
-		for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
-			recording->queue[i] = (struct rec_queue){ .used = false };
+		forget_all(recording);
 	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
 		queue_state(&recording->queue[i], state);
 	if (!state->loading)
@@ -133,8 +140,7 @@ static void recording_state(struct cp *cp, struct state *state)
 		state_require(state, table_valid(recording));
 	if (!state->failed)
 		return;
-	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
-		recording->queue[i] = (struct rec_queue){ .used = false };
+	forget_all(recording);
 	make_own(recording);
 }
 
