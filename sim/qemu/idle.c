@@ -15,14 +15,14 @@
 
 #include "hw/s390x/zvmlab.h"
 
-/* So many one after the other: a sleep of up to 0.1 s ends on time. */
+/* After work of any length so many are on time at most: a sleep of up to 0.1 s ends on time. */
 #define TICKS 25u
 /*
- * So many are on time after a longer one, or if something else was as short: the kernel may wait for
- * some of them because of it, and members of a system who send each other a few messages a second
- * are idle.
+ * So many are on time after the shortest work, since the kernel may wait for some of them, and one
+ * more for each TICK_NS that it took.  To give all of them to a guest that has passed on a message
+ * would cost ten times as much as the message.
  */
-#define TICKS_SHORT 10u
+#define TICKS_SHORT 2u
 /* How much later the first one comes, and at most.  Linux knows by the clock how many it has missed. */
 #define LATER_NS INT64_C(4000000)
 #define LATEST_NS INT64_C(60000000)
@@ -50,18 +50,22 @@ static struct zvmlab_idle *idle_of(const CPUState *cs)
 	return &s->idle[cs->cpu_index];
 }
 
+/* Of a CPU that has run for @worked ns. */
+static unsigned int ticks_on_time(int64_t worked)
+{
+	return (unsigned int)MIN(TICKS_SHORT + worked / TICK_NS, TICKS);
+}
+
 void zvmlab_sleeps(CPUState *cs)
 {
 	struct zvmlab_idle *idle = idle_of(cs);
-	bool brief;
+	int64_t worked;
 
 	if (!idle)
 		return;
-	brief = thread_ns() - idle->woken <= TICK_NS;
-	if (!brief && !idle->ticked)
-		idle->ticks = 0;
-	else if (!brief || !idle->ticked)
-		idle->ticks = MIN(idle->ticks, TICKS - TICKS_SHORT);
+	worked = thread_ns() - idle->woken;
+	if (!idle->ticked || worked > TICK_NS)
+		idle->ticks = MIN(idle->ticks, TICKS - ticks_on_time(worked));
 	else if (idle->ticks < TICKS + DOUBLED)
 		idle->ticks++;
 }
