@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from children import children
 from waiting import exit_code, fair, finish
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PANIC, EXIT_PASS
@@ -65,14 +66,6 @@ def type_keys(process: subprocess.Popen[bytes], keys: bytes) -> None:
     assert process.stdin is not None
     process.stdin.write(keys)
     process.stdin.flush()
-
-
-def emulators(process: subprocess.Popen[bytes]) -> list[int]:
-    """Its children."""
-    found = []
-    for task in Path(f"/proc/{process.pid}/task").iterdir():
-        found += [int(pid) for pid in (task / "children").read_text("ascii").split()]
-    return found
 
 
 @pytest.mark.parametrize("typed", [b"exit\n", b"#cp logoff\n"], ids=["exit", "logoff"])
@@ -180,7 +173,7 @@ def test_emulator_that_is_killed_is_an_error(
 ) -> None:
     """Although the guest may end whenever its user wants."""
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
-        (emulator,) = emulators(process)
+        (emulator,) = children(process)
         os.kill(emulator, signal.SIGKILL)
         _, errors = finish(process, seconds=SECONDS)
     said = errors.decode().splitlines()[-1]

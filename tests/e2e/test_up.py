@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+from children import alive, children
 from test_shell import read_until, type_keys
 from waiting import exit_code, run_within, wait_until
 
@@ -65,9 +66,7 @@ class Up:
 
     def children(self) -> list[int]:
         """Its emulators, and the process that has CP."""
-        own = Path(f"/proc/{self.process.pid}/task")
-        found = [(task / "children").read_text().split() for task in own.iterdir()]
-        return [int(word) for words in found for word in words]
+        return children(self.process)
 
 
 @contextlib.contextmanager
@@ -131,14 +130,6 @@ def name() -> str:
     return f"t{os.urandom(4).hex()}"
 
 
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
-
-
 @pytest.mark.requirement("S4", "S7")
 def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
     there = ("--system", name, "--guest")
@@ -193,11 +184,11 @@ def test_its_guests_are_used_by_other_commands(file: Path, name: str) -> None:
         zvmlab("run", *there, "ALICE", "--", "poweroff", "-f")
         system.wait_line("ALICE    has logged off")
         assert b"ALICE" not in zvmlab("cp", *there, "BOB", "QUERY NAMES").stdout
-        children = system.children()
-        assert len(children) == 2  # BOB's, and CP's
+        started = system.children()
+        assert len(started) == 2  # BOB's, and CP's
         system.process.send_signal(signal.SIGINT)
         assert exit_code(system.process, SECONDS) == 0
-        for pid in children:
+        for pid in started:
             assert not alive(pid)
         assert name not in [found.name for found in running_systems()]
 
@@ -276,10 +267,10 @@ def test_killed(file: Path, name: str, number: signal.Signals) -> None:
     with up(file, name) as system:
         system.wait_line("BOB      logs on")
         wait_until(lambda: len(system.children()) == 3, "two emulators, and CP's process")
-        children = system.children()
+        started = system.children()
         system.process.send_signal(number)
         assert exit_code(system.process, SECONDS) == HANDLED.get(number, -number)
-        wait_until(lambda: not any(map(alive, children)), "the end of what it has started")
+        wait_until(lambda: not any(map(alive, started)), "the end of what it has started")
     assert name not in [found.name for found in running_systems()]
     done = zvmlab("cp", "--system", name, "QUERY NAMES")
     assert (done.returncode, done.stdout) == (2, b"")

@@ -15,8 +15,9 @@ import termios
 from pathlib import Path
 
 import pytest
+from children import alive
 from test_shell import read_until, type_keys
-from test_up import SECONDS, alive, await_prompt, shell, up, zvmlab
+from test_up import SECONDS, await_prompt, shell, up, zvmlab
 from waiting import exit_code
 
 from zvmlab.base.tree import TREE

@@ -328,6 +328,12 @@ def fuzz(
         teller.start()
         try:
             _run_all(work, loop, runners)
+        except BaseException:
+            # Of Ctrl-C, or of a guest that does not start: what was found until then is kept.
+            _note(loop.done)
+            for line in lines(loop.done):
+                progress.say(line)
+            raise
         finally:
             ending.set()
             teller.join()
