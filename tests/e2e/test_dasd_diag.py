@@ -6,7 +6,8 @@ from __future__ import annotations
 import errno
 import os
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -142,32 +143,41 @@ def test_blocks_are_written_and_read(lab: Guest) -> None:
     assert disk.read(lab.control, MAIN, 0, DISKS[MAIN]) == bytes(after)
 
 
+@contextmanager
+def file_system_at_a_boot(guest: Guest) -> Iterator[None]:
+    """It survives."""
+    content = {f"/mnt/{number}": bytes([number]) * (number * 9000) for number in range(1, 20)}
+    partition = _partition_and_mount_point(guest)
+    # Behind the label's block: what lies before belongs to nobody.
+    assert text_of(guest, "/sys/class/block/dasda1/start") == "2"
+    _busybox(guest, "mke2fs", "-b", "4096", partition)
+    guest.agent.mount(partition, "/mnt", "ext4").check()
+    for path, data in content.items():
+        guest.agent.write_file(path, data, 0o600)
+    guest.agent.umount("/mnt").check()
+    # The magic number of ext2, at 1080 of the partition.
+    superblock = disk.read(guest.control, MAIN, 4, 1)
+    assert superblock[56:58] == b"\x53\xef"
+    yield
+    guest.agent.mount(_partition_and_mount_point(guest), "/mnt", "ext4").check()
+    assert {path: guest.agent.read_file(path) for path in content} == content
+    guest.agent.umount("/mnt").check()
+
+
+def _partition_and_mount_point(guest: Guest) -> str:
+    """The node of the disk's partition; /mnt is there, too."""
+    for module in ("dasd_diag_mod", "dasd_fba_mod", "ext4"):
+        guest.agent.modprobe(module).check()
+    online(guest)
+    _busybox(guest, "mkdir", "-p", "/mnt")
+    return await_disk(guest, "dasda1")
+
+
 @pytest.mark.requirement("K4")
 @pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=(*MODULES, "ext4"), busybox=True)
-def test_a_file_system_survives_the_next_boot(lab: Guest) -> None:
-    content = {f"/mnt/{number}": bytes([number]) * (number * 9000) for number in range(1, 20)}
-    online(lab)
-    partition = await_disk(lab, "dasda1")
-    # Behind the label's block: what lies before belongs to nobody.
-    assert text_of(lab, "/sys/class/block/dasda1/start") == "2"
-    lab.agent.modprobe("ext4").check()
-    _busybox(lab, "mke2fs", "-b", "4096", partition)
-    _busybox(lab, "mkdir", "-p", "/mnt")
-    lab.agent.mount(partition, "/mnt", "ext4").check()
-    for path, data in content.items():
-        lab.agent.write_file(path, data, 0o600)
-    lab.agent.umount("/mnt").check()
-    # The magic number of ext2, at 1080 of the partition.
-    superblock = disk.read(lab.control, MAIN, 4, 1)
-    assert superblock[56:58] == b"\x53\xef"
-    lab.reboot()
-    for module in ("dasd_diag_mod", "dasd_fba_mod", "ext4"):
-        lab.agent.modprobe(module).check()
-    online(lab)
-    _busybox(lab, "mkdir", "-p", "/mnt")
-    lab.agent.mount(await_disk(lab, "dasda1"), "/mnt", "ext4").check()
-    assert {path: lab.agent.read_file(path) for path in content} == content
-    lab.agent.umount("/mnt").check()
+def test_a_file_system_survives_the_next_boot(guest: Guest) -> None:
+    with file_system_at_a_boot(guest):
+        guest.reboot()
 
 
 def _busybox(guest: Guest, *words: str) -> None:

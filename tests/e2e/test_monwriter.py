@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -432,20 +433,26 @@ def test_monitor_commands_select_the_user(writers: Guest, collection: Collection
         assert collection.events() == [event(Header(EVENT), b"kept")]
 
 
-@pytest.mark.requirement("W15")
-@pytest.mark.zvmlab(modules=("monwriter",))
-def test_buffers_end_with_a_reset(guest: Guest) -> None:
-    """After a reboot CP copies from no storage of the system before."""
+@contextlib.contextmanager
+def buffers_at_a_boot(guest: Guest) -> Iterator[None]:
+    """CP copies from no storage of the system before."""
     guest.agent.modprobe("monwriter").check()
     writer = Writer(guest)
     writer.put(Header(), b"before")
     assert len(declared(guest)) == 1
-    guest.reboot()
+    yield
     assert declared(guest) == []
     guest.agent.modprobe("monwriter").check()
     with Writer(guest) as writer:
         writer.put(Header(), b"after")
         assert [buffer["length"] for buffer in declared(guest)] == [5]
+
+
+@pytest.mark.requirement("W15")
+@pytest.mark.zvmlab(modules=("monwriter",))
+def test_buffers_end_with_a_reset(guest: Guest) -> None:
+    with buffers_at_a_boot(guest):
+        guest.reboot()
 
 
 @pytest.mark.requirement("W16")

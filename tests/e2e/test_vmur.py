@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,13 +81,19 @@ def online(guest: Guest, device: str, value: bytes = b"1") -> None:
     guest.agent.write_file(f"/sys/bus/ccw/devices/{device}/online", value + b"\n")
 
 
+def set_up(guest: Guest, *nodes: str) -> None:
+    """The driver is loaded, and the devices of these nodes are online."""
+    guest.agent.modprobe("vmur").check()
+    for device, node in zip(DEVICES, NODES, strict=True):
+        if node in nodes:
+            online(guest, device)
+            await_node(guest, node)
+
+
 @pytest.fixture
 def vmur(guest: Guest) -> Guest:
     """The driver is loaded, and its devices are online."""
-    guest.agent.modprobe("vmur").check()
-    for device, node in zip(DEVICES, NODES, strict=True):
-        online(guest, device)
-        await_node(guest, node)
+    set_up(guest, *NODES)
     return guest
 
 
@@ -414,24 +422,31 @@ def test_a_device_that_cp_does_not_know(guest: Guest, fault: Fault, number: int)
     online(guest, DEVICES[0])
 
 
-@pytest.mark.requirement("R13")
-def test_a_reboot_with_open_files(vmur: Guest) -> None:
+@contextlib.contextmanager
+def files_at_a_boot(guest: Guest) -> Iterator[None]:
     """A file that was being read is there again, one that was being written is still open."""
-    put(vmur.control, GUEST, cards("again"))
-    agent = vmur.agent
-    agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
-    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).ret
-    batch = agent.batch()
-    batch.write(fd, b"\x81" * 80)
-    batch.run()
-    assert files(vmur.control, GUEST)[0].open
-    vmur.reboot()
-    assert not files(vmur.control, GUEST)[0].open
-    assert files(vmur.control, GUEST, PUNCH)[0].open
-    vmur.agent.modprobe("vmur").check()
-    online(vmur, DEVICES[0])
-    await_node(vmur, RDR)
-    assert tool(vmur, "re", "-t", "1", "-O").check().stdout == b"again\n"
+    put(guest.control, GUEST, cards("again"))
+    set_up(guest, RDR, PUN)
+    reader = guest.agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    page = guest.agent.read(reader, PAGE).data
+    assert "again".encode("cp037") in page
+    punch = guest.agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    assert guest.agent.write(punch, b"\x81" * 80).check() == 80
+    assert files(guest.control, GUEST)[0].open
+    yield
+    assert not files(guest.control, GUEST)[0].open
+    assert files(guest.control, GUEST, PUNCH)[0].open
+    set_up(guest, RDR)
+    reader = guest.agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    assert guest.agent.read(reader, PAGE).data == page
+    guest.agent.close(reader).check()
+
+
+@pytest.mark.requirement("R13")
+def test_a_reboot_with_open_files(guest: Guest) -> None:
+    with files_at_a_boot(guest):
+        guest.reboot()
+    assert tool(guest, "re", "-t", "1", "-O").check().stdout == b"again\n"
 
 
 @pytest.mark.requirement("R15")

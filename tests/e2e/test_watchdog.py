@@ -201,14 +201,20 @@ def test_nowayout_never_stops_it(guest: Guest) -> None:
         assert bomb(guest)["active"]
 
 
-@pytest.mark.requirement("Z8")
-def test_reset_cancels_it(guest: Guest) -> None:
-    """A reboot with the device left open: the kernel or the reset cancels it."""
+@contextlib.contextmanager
+def time_bomb_at_a_boot(guest: Guest) -> Iterator[None]:
+    """The device is left open: the kernel or the reset cancels it."""
     load(guest)
     guest.agent.open(DEVICE, os.O_WRONLY).check()
     assert bomb(guest)["active"]
-    guest.reboot()
+    yield
     assert bomb(guest) == NOTHING
+
+
+@pytest.mark.requirement("Z8")
+def test_reset_cancels_it(guest: Guest) -> None:
+    with time_bomb_at_a_boot(guest):
+        guest.reboot()
 
 
 @pytest.mark.requirement("Z9")
