@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -13,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from made_once import run_folder
+from made_once import made_once
+from zvmlab.base.errors import CannotRun
 from zvmlab.base.owned import MARK
+from zvmlab.base.progress import Progress
+from zvmlab.builder.image import build_agent
 from zvmlab.guest.config import Artifacts
 
 HERE = Path(__file__).resolve().parent
@@ -68,6 +72,17 @@ class Fake:
         return False
 
 
+def _cache(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Path:
+    """The cache of all tests of the run: nothing but the user's agent, which takes seconds to compile."""
+
+    def fill(folder: Path) -> None:
+        with contextlib.suppress(CannotRun):  # without a compiler
+            agent = build_agent(Progress(quiet=True)).parent
+            shutil.copytree(agent, folder / agent.name)
+
+    return made_once(request, factory, "cache", fill)
+
+
 @pytest.fixture
 def fake(
     request: pytest.FixtureRequest,
@@ -78,9 +93,8 @@ def fake(
     """A fake emulator and empty places; afterwards neither process nor directory is left."""
     run = Path(tempfile.mkdtemp(prefix="zvmlab-test-", dir="/tmp"))
     emulator = HERE / "fake_emulator.py"
+    monkeypatch.setenv("ZVMLAB_CACHE", str(_cache(request, tmp_path_factory)))
     monkeypatch.setenv("ZVMLAB_RUN", str(run))
-    # That of all tests of the run, so that the agent is compiled once.
-    monkeypatch.setenv("ZVMLAB_CACHE", str(run_folder(request, tmp_path_factory) / "cache"))
     monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
     monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
     (tmp_path / "kernel").write_bytes(LINUX)
