@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -587,7 +588,7 @@ def test_list_says_what_was_shown(table: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.endswith(f"| its value | {cell} |\n")
     table.write_text(GOOD.replace("b--", "b -= 1"), encoding="utf-8")
     assert main(["museum", "list", "--markdown", "--table", str(table)]) == EXIT_PASS
-    assert capsys.readouterr().out.endswith("| the value | not yet |\n")
+    assert capsys.readouterr().out.endswith("| the value | - |\n")
 
 
 @pytest.mark.usefixtures("memory")
@@ -598,6 +599,32 @@ def test_most_is_remembered_of_what_was_shown() -> None:
     for run, known in ((once, once), (ten, ten), (once, ten), (wrong, wrong), (ten, ten)):
         remember(BUG, run)
         assert remembered(BUG) == [known]
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_was_shown_before_a_run_was_cut_off_is_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each time on both sides; of the third time only one side was shown."""
+    runs = itertools.count(1)
+
+    def run(_words: Sequence[str], results: Results) -> Results:
+        if next(runs) == 6:
+            raise KeyboardInterrupt
+        return results
+
+    @contextlib.contextmanager
+    def edited(*_: object) -> Iterator[Both]:
+        yield both(
+            lambda words: run(words, {"a.py::test_t": PASSES}),
+            lambda words: run(words, {"a.py::test_t": FAILS}),
+        )
+
+    monkeypatch.setattr(show_module, "edited", edited)
+    with pytest.raises(KeyboardInterrupt):
+        show_module.show(BUG, "", 10, Progress(quiet=True))
+    (shown,) = remembered(BUG)
+    assert (shown.times, shown.base, shown.seen, shown.right) == (2, 2, 2, True)
 
 
 @pytest.mark.usefixtures("memory")

@@ -81,7 +81,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     for bug in _bugs(arguments):
         runs = [run.sentence for run in remembered(bug)]
         if arguments.markdown:
-            shown = "; ".join(runs) or "not yet" if bug.shown else "no"
+            shown = "; ".join(runs) or "-" if bug.shown else "no"
             print(f"| {bug.id} | {bug.year} | {bug.judge} | {shown} |")
             continue
         seen = bug.judge if bug.shown else "not shown"

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 
 from zvmlab.base.progress import Progress
 from zvmlab.museum.bugs import Bug
-from zvmlab.museum.edited import edited
+from zvmlab.museum.edited import Both, edited
 from zvmlab.museum.shown import Shown, remember
 from zvmlab.verdict.compare import Results
 from zvmlab.verdict.runs import Seen, short_name
@@ -22,22 +23,31 @@ def kernel_of(bug: Bug, kernel: str) -> str:
 
 
 def show(bug: Bug, kernel: str, times: int, progress: Progress) -> Shown:
-    """Run the bug's tests so many times without its edit, and with it."""
+    """Run the bug's tests so many times without its edit, and with it.
+
+    What has been shown so far is remembered, so that nothing of a run that is cut off is lost.
+    """
     name = kernel_of(bug, kernel)
     words = [*bug.options, *bug.tests]
-    right, why, longest = [0, 0], "", 0.0
+    shown = Shown(name, 0, 0, 0)
     with edited(name, bug, TEST_SECONDS, progress) as both:
-        sides = (both.base, _wrong_without), (both.changed, _wrong_with)
-        for side, (run, judge) in enumerate(sides):
-            for _ in range(times):
-                begun = time.monotonic()
-                wrong = judge(bug, run(words))
-                longest = max(longest, time.monotonic() - begun)
-                right[side] += not wrong
-                why = why or wrong
-    shown = Shown(name, times, right[0], right[1], why, longest)
-    remember(bug, shown)
+        for _ in range(times):
+            shown = _once_more(bug, both, words, shown)
+            remember(bug, shown)
     return shown
+
+
+def _once_more(bug: Bug, both: Both, words: Sequence[str], before: Shown) -> Shown:
+    """Run them on both sides; what has been shown then."""
+    why, seconds, right = before.why, before.seconds, []
+    for run, judge in ((both.base, _wrong_without), (both.changed, _wrong_with)):
+        begun = time.monotonic()
+        wrong = judge(bug, run(words))
+        seconds = max(seconds, time.monotonic() - begun)
+        right.append(not wrong)
+        why = why or wrong
+    base, seen = before.base + right[0], before.seen + right[1]
+    return Shown(before.kernel, before.times + 1, base, seen, why, seconds)
 
 
 def _failed(results: Results) -> dict[str, Seen]:
