@@ -141,10 +141,21 @@ def test_many_threads_start_emulators_at_once(tmp_path: Path) -> None:
     assert len({emulator.pid for emulator in emulators}) == 8
 
 
+def test_a_hint_comes_with_its_error(tmp_path: Path) -> None:
+    says = "echo 'sh: -device frob,id=1: no name: 1'; echo 'Names begin with a letter.'; exit 1"
+    emulator = Emulator(["sh", "-c", f"echo 'sh: a warning'; {says}"], tmp_path / "log")
+    emulator.wait(SECONDS)
+    said = r"exit code 1: sh: -device frob,id=1: no name: 1 \(Names begin with a letter\);"
+    with pytest.raises(EmulatorError, match=said):
+        emulator.check()
+
+
 def test_missing_program_is_explained(tmp_path: Path) -> None:
     emulator = Emulator(["/nonexistent/qemu"], tmp_path / "log")
     emulator.wait(SECONDS)
-    with pytest.raises(EmulatorError, match="exit code 127: /nonexistent/qemu cannot be started: No such"):
+    with pytest.raises(
+        EmulatorError, match="exit code 127: /nonexistent/qemu cannot be started: No such"
+    ):
         emulator.check()
 
 

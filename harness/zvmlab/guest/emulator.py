@@ -144,6 +144,7 @@ class Emulator:
         tells: bool = False,
     ) -> None:
         self.log = log
+        self._says = f"{Path(argv[0]).name}: "
         self._kept = kept
         self._expected = False
         self._stopped = False
@@ -278,7 +279,7 @@ class Emulator:
     def _refuse(self, code: int) -> NoReturn:
         tail = self._tail()
         refused = _REFUSED.search(tail)
-        said = tail.rpartition("\n")[2].rstrip(".")
+        said = self._last_words(tail)
         terminated = _TERMINATED.search(said)
         if code < 0:
             how = f"was killed by {signal_name(-code)}"
@@ -298,6 +299,12 @@ class Emulator:
         # What it said before it was killed has nothing to do with that.
         why = f": {said}" if said and code >= 0 else ""
         raise EmulatorError(f"the emulator {how}{why}{place}")
+
+    def _last_words(self, tail: str) -> str:
+        """The last line; if it is a hint, which has no name before it, with the error that it is for."""
+        before, last = ["", *tail.split("\n")][-2:]
+        hint = before.startswith(self._says) and not last.startswith(self._says)
+        return (f"{before} ({last.rstrip('.')})" if hint else last).rstrip(".")
 
     def trace_ended(self) -> str | None:
         """Why it could write no more of the CP's trace, if it has said so."""
