@@ -199,6 +199,17 @@ def test_worktree_is_what_is_not_committed(tree: Path, scratch: Path, tmp_path: 
     assert git(tree, "status", "--porcelain").split() == ["M", DRIVER, "??", new]
 
 
+def test_what_a_worktree_leaves_out_is_named(tree: Path, scratch: Path) -> None:
+    make_repository(tree)
+    (tree / "link").symlink_to(DRIVER)
+    (tree / "object.o").write_bytes(b"\0")
+    with pytest.raises(UsageError, match="nothing in .* differs.*no text: link, object.o"):
+        read_series("worktree", tree, scratch)
+    (tree / "new.c").write_text("int a;\n")
+    series = read_series("worktree", tree, scratch)
+    assert series.note is not None and series.note.endswith("no text: link, object.o")
+
+
 def test_on_top_is_on_both_sides(tree: Path, scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "1.diff").write_text(diff(SOURCE, EIO))

@@ -18,12 +18,13 @@ from pathlib import Path
 from zvmlab.base.cache import digest
 from zvmlab.base.errors import UsageError
 from zvmlab.base.home import from_home
-from zvmlab.base.plain import shortened
+from zvmlab.base.plain import harmless, shortened
 from zvmlab.verdict import mails
 from zvmlab.verdict.diffs import FileDiff, parse
 from zvmlab.verdict.git import commit_of, git, top_of
 
 WORKTREE, STDIN = "worktree", "-"
+_MOST_NAMED = 8
 MOST_PATCHES = 200
 _RANGE = re.compile(r"(\S*?[^.\s])\.\.([^.\s]\S*)")
 _MESSAGE_ID = re.compile(r"<?([^\s<>/@]+@[^\s<>/@]+)>?")
@@ -250,18 +251,23 @@ def _of_worktree(tree: Path) -> Series:
     """What differs from the last commit, files that git does not know yet included."""
     base = commit_of(tree, "HEAD")
     words = ["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", "HEAD", "--"]
-    data = git(words, tree)
+    data, left = git(words, tree), []
     for name in git(["ls-files", "--others", "--exclude-standard", "-z"], tree).split(b"\0"):
         if name:
-            data += _new_file(tree, os.fsdecode(name))
+            new = _new_file(tree, os.fsdecode(name))
+            data += new
+            left += [] if new else [shortened(harmless(os.fsdecode(name)))]
+    names = ", ".join(left[:_MOST_NAMED]) + (", …" if len(left) > _MOST_NAMED else "")
+    without = f"left out, for git does not know them and they are no text: {names}"
     if not data.strip():
-        raise UsageError(f"nothing in {tree} differs from its last commit, {base[:12]}")
+        but = f"; {without}" if left else ""
+        raise UsageError(f"nothing in {tree} differs from its last commit, {base[:12]}{but}")
     patch = _patch_of_diff(1, data, f"the changes in {tree}")
-    return _series([patch], base=base, tree=tree)
+    return _series([patch], without if left else None, base, tree)
 
 
 def _new_file(tree: Path, name: str) -> bytes:
-    """A file that git does not know, as a diff."""
+    """A file that git does not know, as a diff; nothing for one that is empty or no text."""
     file = tree / name
     if file.is_symlink() or not file.is_file():
         return b""
