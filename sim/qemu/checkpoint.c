@@ -184,13 +184,18 @@ static bool map_storage(ZvmlabCp *s, int flags, int fd, uint64_t offset)
 		    MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | flags, fd, offset) != MAP_FAILED;
 }
 
-static bool is_mapped_from(const ZvmlabCp *s, int fd)
+static bool began_as(const ZvmlabCp *s, int fd)
 {
 	struct stat now, st;
 
+	return (s->mapped || s->original) && fstat(s->mapped_fd, &now) == 0 && fstat(fd, &st) == 0 &&
+	       st.st_dev == now.st_dev && st.st_ino == now.st_ino;
+}
+
+static bool is_mapped_from(const ZvmlabCp *s, int fd)
+{
 	/* A page that has been replaced would not be the file's again. */
-	return s->mapped && s->replaced == 0 && fstat(s->mapped_fd, &now) == 0 &&
-	       fstat(fd, &st) == 0 && st.st_dev == now.st_dev && st.st_ino == now.st_ino;
+	return s->mapped && s->replaced == 0 && began_as(s, fd);
 }
 
 /* Storage is another than that of the file, or of any. */
@@ -198,16 +203,26 @@ static void forget_file(ZvmlabCp *s)
 {
 	if (s->original)
 		munmap((void *)s->original, s->port.ram_size);
-	s->original = NULL;
-	if (s->mapped)
+	if (s->mapped || s->original)
 		close(s->mapped_fd);
+	s->original = NULL;
 	s->mapped = false;
+}
+
+/* Storage begins as what @fd has, which is kept open. */
+static void begin_as(ZvmlabCp *s, int fd, uint64_t offset)
+{
+	void *original = mmap(NULL, s->port.ram_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd,
+			      offset);
+
+	s->mapped_fd = fd;
+	s->mapped_offset = offset;
+	s->original = original == MAP_FAILED ? NULL : original;
 }
 
 static bool map_file(ZvmlabCp *s, const struct cp_machine_file *file)
 {
 	const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	void *original;
 
 	if (fd < 0)
 		return false;
@@ -217,13 +232,27 @@ static bool map_file(ZvmlabCp *s, const struct cp_machine_file *file)
 	}
 	forget_file(s);
 	s->mapped = true;
-	s->mapped_fd = fd;
-	s->mapped_offset = file->ram_offset;
 	/* Without, changes are discarded. */
-	original = mmap(NULL, s->port.ram_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd,
-			file->ram_offset);
-	s->original = original == MAP_FAILED ? NULL : original;
+	begin_as(s, fd, file->ram_offset);
 	return true;
+}
+
+/* The file stays mapped for the ways back to it, for which all pages are looked at. */
+static bool copy_file(ZvmlabCp *s, const struct cp_machine_file *file)
+{
+	if (!began_as(s, file->fd)) {
+		const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+
+		if (fd < 0)
+			return false;
+		forget_file(s);
+		begin_as(s, fd, file->ram_offset);
+		if (!s->original) {
+			close(fd);
+			return false;
+		}
+	}
+	return zvmlab_share_file(s, file, s->original);
 }
 
 static void reset_cpu(CPUState *cs, run_on_cpu_data unused)
@@ -259,7 +288,7 @@ static bool begin_at(ZvmlabCp *s, const struct cp_machine_file *file, bool *back
 		if (s->ipled)
 			reset_devices(s);
 		*back = true;
-		return zvmlab_share_file(s, file);
+		return copy_file(s, file);
 	}
 	if (stored) {
 		reset_devices(s);

@@ -50,8 +50,8 @@ struct ZvmlabCp {
 	QEMUBH *pass_look;	/* looks whether all do; NULL: nothing was ever to be */
 	QEMUTimer *pass_timer;	/* likewise */
 
-	bool mapped;		/* storage is mapped from a checkpoint's file, … */
-	int mapped_fd;		/* … which is open, … */
+	bool mapped;		/* storage is mapped from the file below */
+	int mapped_fd;		/* the checkpoint that storage began as; open if mapped, or original … */
 	uint64_t mapped_offset;	/* … from this byte on */
 	const uint8_t *original;	/* what is in that file, or NULL */
 	unsigned int replaced;	/* pages of it that are not, at the guest's wish */
@@ -148,10 +148,11 @@ void zvmlab_take_requests(ZvmlabCp *s);
 
 struct cp_machine_file;
 /*
- * Storage that other processes see is what is in the file, or zero.  No segment is in it.
+ * Storage that other processes see is what is in the file, whose storage is mapped at @pages; or zero.
+ * No segment is in it.
  * Return: false with errno.
  */
-bool zvmlab_share_file(const ZvmlabCp *s, const struct cp_machine_file *file);
+bool zvmlab_share_file(const ZvmlabCp *s, const struct cp_machine_file *file, const uint8_t *pages);
 bool zvmlab_share_nothing(const ZvmlabCp *s);
 /* A byte for each page of it: is the page there?  To be freed. */
 uint8_t *zvmlab_shared_pages(const ZvmlabCp *s);

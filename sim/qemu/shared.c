@@ -77,21 +77,16 @@ static bool copy(const ZvmlabCp *s, const uint8_t *pages, uint64_t at, uint64_t 
 	return true;
 }
 
-bool zvmlab_share_file(const ZvmlabCp *s, const struct cp_machine_file *file)
+bool zvmlab_share_file(const ZvmlabCp *s, const struct cp_machine_file *file, const uint8_t *pages)
 {
 	const uint64_t size = s->port.ram_size;
 	bool shared = true;
-	uint8_t *pages = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file->fd,
-			      file->ram_offset);
 
-	if (pages == MAP_FAILED)
-		return false;
 	for (uint64_t at = 0, data, hole; shared && at < size; at = hole) {
 		data = next(file->fd, file->ram_offset, at, size, SEEK_DATA);
 		hole = next(file->fd, file->ram_offset, data, size, SEEK_HOLE);
 		shared = clear(s, at, data) && copy(s, pages, data, hole);
 	}
-	munmap(pages, size);
 	return shared;
 }
 
