@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# All linters over the whole tree, or those that are named; as many at once as there are processors.
+# All linters over the whole tree, or those that are named; one more at once than there are processors,
+# because the first ones fetch packages and wait for them.
 # Every one runs, the result is the worst.  One that cannot run here (no headers, no network) says so
 # and fails nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
 export PYTHONPATH=harness
-# Those that take longest begin first.
-linters='driver cppcheck mypy sparse reuse objects hercules black codespell shellcheck mutants layers version pages translations'
+# Those that fetch packages begin first, then those that take longest.
+linters='driver hercules cppcheck mypy sparse reuse objects black codespell shellcheck mutants layers version pages translations'
 tab=$(printf '\t')
 
 # Calls "$@" with options and sources of each module, but QEMU's port: that needs QEMU's headers.
@@ -135,6 +136,6 @@ lock=$(mktemp) || exit 1
 trap 'rm -f "$lock"' EXIT
 # shellcheck disable=SC2086 # words
 [ $# -gt 0 ] || set -- $linters
-if ! printf '%s\n' "$@" | xargs -n 1 -P "$(nproc)" sh ci/lint.sh --told "$lock"; then
+if ! printf '%s\n' "$@" | xargs -n 1 -P $(($(nproc) + 1)) sh ci/lint.sh --told "$lock"; then
 	exit 1
 fi
