@@ -125,6 +125,13 @@ def test_wrong_table_is_one_sentence(table: Path, old: str, new: str, text: str)
         load(table)
 
 
+def test_page_has_a_row_for_each_bug() -> None:
+    """As `zvmlab museum list --markdown` prints them."""
+    page = (TREE / "docs/museum.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z0-9-]+) \| (\d{4}) \| (.+?) \| [^|]+ \|$", page, re.M)
+    assert rows == [(bug.id, str(bug.year), bug.judge) for bug in load(default_table())]
+
+
 def test_two_bugs_of_one_name(table: Path) -> None:
     table.write_text(GOOD * 2, encoding="utf-8")
     with pytest.raises(UsageError, match="two bugs called one-bug"):
