@@ -70,24 +70,14 @@ class Load:
                 _address(userid, userid, other), _address(other, userid, other)
             )
         Block(guest, "SHARED").load(exclusive=False)
-        self._set_units_online(userid)
-        self._punch_to(userid, after)
-        guest.agent.write_file(PROGRAM, self.program, 0o755)
-        argv = [PROGRAM, COUNTS, after, _address(after, userid, after), _LOGS[userid].path]
-        self.running[userid] = guest.agent.spawn(argv)
-
-    def _set_units_online(self, userid: str) -> None:
-        """Meanwhile no file comes for its reader: QEMU's CLEAR SUBCHANNEL does not end that status."""
-        guest = self.system.guests[userid]
-        before, _ = _neighbours(userid)
-        self._punch_to(before, before)
+        # Its neighbour punches already: files arrive for a reader that comes online.
         for device, node in zip(DEVICES, NODES, strict=True):
             online(guest, device)
             await_node(guest, node)
-        self._punch_to(before, userid)
-
-    def _punch_to(self, userid: str, to: str) -> None:
-        assert self.system.guests[userid].cp(f"SPOOL 00D TO {to}").rc == 0
+        assert guest.cp(f"SPOOL 00D TO {after}").rc == 0
+        guest.agent.write_file(PROGRAM, self.program, 0o755)
+        argv = [PROGRAM, COUNTS, after, _address(after, userid, after), _LOGS[userid].path]
+        self.running[userid] = guest.agent.spawn(argv)
 
     def counts(self, userid: str) -> dict[str, int]:
         """How often each service has succeeded in a guest."""

@@ -12,6 +12,7 @@
 #include "processor.h"
 
 #define OFTEN 2000u
+#define STATUS_CONTROL 0x1fu
 #define ALL_SUBCLASSES UINT64_C(0xff000000)
 #define TOD_20_MS (UINT64_C(20000) << 12)
 #define LONG UINT32_C(0x1000000)	/* a program of so many CCWs lies there */
@@ -25,6 +26,7 @@ static uint32_t device;
 static uint8_t data[8] __attribute__((aligned(8)));
 
 static struct ccw nop[] = { { .command = CCW_NOP, .flags = CCW_SLI, .count = 1 } };
+static struct ccw refused[] = { { .command = 0, .count = 1 } };
 static struct ccw suspended[] = {
 	{ .command = CCW_NOP, .flags = CCW_SLI | CCW_SUSPEND, .count = 1 },
 };
@@ -104,6 +106,16 @@ static void interruption_before_status(void)
 	say("STATUS", tsch(device, &irb));
 }
 
+/* Of the status before nothing is left: status control has the lowest bit alone. */
+static void cleared_status(void)
+{
+	start(refused, 0);
+	csch(device, &irb);
+	say("AFTER REFUSED CSCH", pending());
+	say("STATUS", tsch(device, &irb));
+	say("CLEARED", irb.control & STATUS_CONTROL);
+}
+
 static void modified(void)
 {
 	start(suspended, ORB_SUSPEND);
@@ -178,6 +190,7 @@ void test_main(void)
 	say("DEVICE", schib.device);
 	status_without_interruption();
 	interruption_before_status();
+	cleared_status();
 	modified();
 	reports();
 	say("ENDLESS", start(endless, 0));
