@@ -96,7 +96,9 @@ def _serve_peer(listener: AfIucvListener) -> None:
         for _ in range(count):
             if len(stream.recv(_LIMIT)) != size:
                 raise ZvmlabError("a message of another length has come")
-        stream.send(b"x")
+        stream.send(b"x", _LIMIT)
+        # A sever would end what has not been received yet.
+        stream.shut_down(_LIMIT)
         stream.recv(_LIMIT)
 
 

@@ -159,9 +159,6 @@ static void serve_one(int fd)
 	}
 	if (plan.way == ONE_WAY)
 		put(fd, 1);
-	/* The other end closes first. */
-	while (recv(fd, buffer, sizeof(buffer), 0) > 0)
-		;
 	close(fd);
 }
 
@@ -208,7 +205,11 @@ static uint64_t ask(const char *user, struct plan plan)
 	}
 	if (plan.way == ONE_WAY)
 		get(fd, 1);
-	return now() - begun;
+	begun = now() - begun;
+	/* It closes first: whoever closes after the other waits for what CP has not told it yet. */
+	while (recv(fd, buffer, sizeof(buffer), 0) > 0)
+		;
+	return begun;
 }
 
 /* The next one in the ring may not listen yet. */
