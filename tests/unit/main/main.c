@@ -43,6 +43,8 @@ static const struct unit_entry *add_case(Suite *suite, const struct unit_entry *
 	TCase *tcase = tcase_create(first->case_name ? first->case_name :
 						       program_invocation_short_name);
 
+	/* A set-up of Check's runs in the test's process, where it has already made what it needs. */
+	tcase_add_checked_fixture(tcase, leaks_begin, NULL);
 	tcase_add_checked_fixture(tcase, first->setup, first->teardown);
 	if (!entry || entry->case_name)
 		wrong(first->line, "no test comes between this CASE and the next");
