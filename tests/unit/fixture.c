@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -84,23 +85,58 @@ static void check_page(const struct fixture *f, size_t page)
 			      "CP has not told the port what it has stored into page %zu", page);
 }
 
+/* Set in an entry of /proc/PID/pagemap for a page that is in memory or swapped out. */
+#define HAS_STORAGE (UINT64_C(3) << 62)
+
+static void read_pagemap(const uint8_t *at, size_t pages, uint64_t *entry)
+{
+	const size_t len = pages * sizeof(*entry);
+	const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, entry, len, (off_t)((uintptr_t)at / CP_PAGE_SIZE * 8)), len);
+	close(fd);
+}
+
+/*
+ * Which of many pages nobody has stored into, neither here nor in what the port was told: they are
+ * the same, and to read 16 MiB of them would take a page fault for each.
+ */
+static void find_untouched(const struct fixture *f, size_t first, size_t pages, bool *untouched)
+{
+	uint64_t here[FX_STORAGE / CP_PAGE_SIZE], told[FX_STORAGE / CP_PAGE_SIZE];
+
+	memset(untouched, 0, pages);
+	if (pages < 8)
+		return;
+	read_pagemap(f->storage + first * CP_PAGE_SIZE, pages, here);
+	read_pagemap(f->told + first * CP_PAGE_SIZE, pages, told);
+	for (size_t i = 0; i < pages; i++)
+		untouched[i] = !((here[i] | told[i]) & HAS_STORAGE) && !f->file[first + i];
+}
+
 static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
 	struct fixture *f = opaque;
 	uint8_t *at = storage_at(f, cpu, addr, len);
-	size_t from;
+	bool untouched[FX_STORAGE / CP_PAGE_SIZE];
+	size_t from, first, pages;
 
 	if (!at)
 		return NULL;
 	from = (size_t)(at - f->storage);
-	for (size_t page = from / CP_PAGE_SIZE; page * CP_PAGE_SIZE < from + len; page++) {
+	first = from / CP_PAGE_SIZE;
+	pages = (from + len + CP_PAGE_SIZE - 1) / CP_PAGE_SIZE - first;
+	find_untouched(f, first, pages, untouched);
+	for (size_t page = first; page < first + pages; page++) {
 		const size_t begin = page * CP_PAGE_SIZE;
 
 		if (f->page[page] != FX_UNUSED)
 			continue;
 		f->page[page] = FX_CP;
 		/* To write what is there already would take memory for it. */
-		if (memcmp(f->told + begin, f->storage + begin, CP_PAGE_SIZE) != 0)
+		if (!untouched[page - first] &&
+		    memcmp(f->told + begin, f->storage + begin, CP_PAGE_SIZE) != 0)
 			memcpy(f->told + begin, f->storage + begin, CP_PAGE_SIZE);
 	}
 	return at;
@@ -118,8 +154,10 @@ static bool fx_window(void *opaque, const struct cp_window *window)
 		return false;
 	ck_assert(mmap(at, window->len, PROT_READ | PROT_WRITE, flags | MAP_FIXED, window->fd,
 		       (off_t)window->offset) != MAP_FAILED);
-	for (uint64_t page = 0; page < window->len; page += CP_PAGE_SIZE)
+	for (uint64_t page = 0; page < window->len; page += CP_PAGE_SIZE) {
 		f->page[(window->addr + page) / CP_PAGE_SIZE] = FX_UNUSED;
+		f->file[(window->addr + page) / CP_PAGE_SIZE] = window->fd >= 0;
+	}
 	return true;
 }
 
@@ -231,8 +269,11 @@ static void fx_trace(void *opaque, const char *line, size_t len)
 		fwrite(line, 1, len, f->recording);
 		fputc('\n', f->recording);
 	}
-	f->trace = realloc(f->trace, f->trace_len + len + 2);
-	ck_assert_ptr_nonnull(f->trace);
+	if (f->trace_len + len + 2 > f->trace_room) {
+		f->trace_room = 2 * (f->trace_len + len + 2);
+		f->trace = realloc(f->trace, f->trace_room);
+		ck_assert_ptr_nonnull(f->trace);
+	}
 	memcpy(f->trace + f->trace_len, line, len);
 	f->trace_len += len;
 	f->trace[f->trace_len++] = '\n';
@@ -308,6 +349,7 @@ static void create(struct cp_system *system)
 	/* The trace's head is there once for all: tests look at what comes after it. */
 	fx.head = fx.trace;
 	fx.trace = NULL;
+	fx.trace_room = 0;
 	fx.trace_len = 0;
 }
 
@@ -425,9 +467,13 @@ static void replay_all(void)
 /* Of a machine that is no more. */
 static void end_emulator(void)
 {
+	bool untouched[FX_STORAGE / CP_PAGE_SIZE];
+
 	cp_config_fini(&fx.config);
+	find_untouched(&fx, 0, FX_STORAGE / CP_PAGE_SIZE, untouched);
 	for (size_t page = 0; page < FX_STORAGE / CP_PAGE_SIZE; page++)
-		check_page(&fx, page);
+		if (!untouched[page])
+			check_page(&fx, page);
 	storage_free(fx.storage);
 	storage_free(fx.told);
 	free(fx.trace);

@@ -43,6 +43,7 @@ struct fixture {
 	bool no_windows;		/* the emulator cannot show what is in a segment */
 	uint8_t *told;			/* what the port has been told of it */
 	uint8_t page[FX_STORAGE / CP_PAGE_SIZE];	/* enum fx_page */
+	bool file[FX_STORAGE / CP_PAGE_SIZE];	/* the page is one of a file: a window */
 	uint64_t prefix[CP_MAX_CPUS];
 	uint64_t tod;
 	uint64_t timer;			/* last set_timer */
@@ -66,7 +67,7 @@ struct fixture {
 	size_t shown_len;
 	char *head;			/* what cp_create() wrote into the trace */
 	char *trace;			/* lines since then, each ended by '\n' */
-	size_t trace_len;
+	size_t trace_len, trace_room;
 	FILE *recording;		/* all of the trace, to be replayed */
 };
 
