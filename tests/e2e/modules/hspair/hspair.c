@@ -18,9 +18,19 @@
 static const char * const users[] = { "HSALPHA ", "HSBETA  ", "HSGAMMA ", "HSDELTA " };
 static struct net_device *devices[ARRAY_SIZE(users)];
 
+static ushort window;
+module_param(window, ushort, 0600);
+MODULE_PARM_DESC(window, "Messages that new connections allow, whatever was set; 0: what was set");
+
 struct end {
 	struct net_device *other;
 };
+
+static void widen(struct af_iucv_trans_hdr *header)
+{
+	if (window && header->flags & AF_IUCV_FLAG_SYN)
+		header->window = window;
+}
 
 static netdev_tx_t pass_on(struct sk_buff *skb, struct net_device *dev)
 {
@@ -39,6 +49,7 @@ static netdev_tx_t pass_on(struct sk_buff *skb, struct net_device *dev)
 	/* The head of an answer is empty. */
 	skb->protocol = htons(ETH_P_AF_IUCV);
 	skb->pkt_type = PACKET_HOST;
+	widen((struct af_iucv_trans_hdr *)skb->data);
 	netif_rx(skb);
 	return NETDEV_TX_OK;
 }
