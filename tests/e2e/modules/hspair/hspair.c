@@ -26,6 +26,12 @@ struct end {
 	struct net_device *other;
 };
 
+/* Linux does not look at it, but another system may. */
+static bool is_right(const struct af_iucv_trans_hdr *header)
+{
+	return header->magic == ETH_P_AF_IUCV && header->version == 1;
+}
+
 static void widen(struct af_iucv_trans_hdr *header)
 {
 	if (window && header->flags & AF_IUCV_FLAG_SYN)
@@ -49,6 +55,7 @@ static netdev_tx_t pass_on(struct sk_buff *skb, struct net_device *dev)
 	/* The head of an answer is empty. */
 	skb->protocol = htons(ETH_P_AF_IUCV);
 	skb->pkt_type = PACKET_HOST;
+	WARN_ON(!is_right((struct af_iucv_trans_hdr *)skb->data));
 	widen((struct af_iucv_trans_hdr *)skb->data);
 	netif_rx(skb);
 	return NETDEV_TX_OK;
