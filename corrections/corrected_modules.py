@@ -48,6 +48,7 @@ class Modular:
     made: list[Correction] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """What is not corrected, and why."""
+    _not_needed: list[Correction] = field(default_factory=list)
 
     def add(self, correction: Correction, series: str) -> None:
         """Make the correction, if modules alone are built from the files that it changes."""
@@ -57,6 +58,7 @@ class Modular:
         files = {place.file for place in places} | users
         others = sorted(file for file in files if not self._is_of_module(file, users))
         if not places:
+            self._not_needed.append(correction)
             return
         if others:
             self.left_out.append(f"{name}: the kernel has {', '.join(others)} built in")
@@ -70,6 +72,12 @@ class Modular:
         for user in users:
             self.texts.setdefault(user, text_of(tree_file(self.tree, user)))
         self.made.append(correction)
+
+    @property
+    def corrected(self) -> list[Correction]:
+        """Also those that the tree has itself: Debian's kernel, which may be older, has not."""
+        brought = [one for one in self._not_needed if one.files <= self.texts.keys()]
+        return [*self.made, *brought]
 
     def _users(self, places: Iterable[Place]) -> set[str]:
         """Files of this kernel that include a header which is corrected: all of them are built anew."""
@@ -160,7 +168,7 @@ def main(argv: list[str]) -> int:
     except (ChangeError, ZvmlabError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(*options_of(name, modular.made))
+    print(*options_of(name, modular.corrected))
     return 0
 
 

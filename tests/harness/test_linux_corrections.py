@@ -210,6 +210,30 @@ def test_what_is_built_in_cannot_be_corrected_as_a_module(
     }
 
 
+@pytest.mark.parametrize("others", [[], ["a.c"], ["b.c"]], ids=["alone", "same", "other"])
+def test_module_of_a_newer_tree_brings_what_that_has_corrected(
+    tree: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: list[str]
+) -> None:
+    """A correction that this series does not need counts if a module is built from the file."""
+    monkeypatch.syspath_prepend(str(ROOT / "corrections"))
+    modules = importlib.import_module("corrected_modules")
+    (folder / "part" / "01+12-two.c").unlink()
+    (tree / "drivers/Makefile").write_text("obj-m := a.o b.o\n", encoding="utf-8")
+    (tmp_path / "config").touch()
+    older = CHANGE.replace("for: 6.12 7.2", "for: 6.1")
+    (folder / "part" / "03-older.c").write_text(older, encoding="utf-8")
+    for number, name in enumerate(others, 4):
+        (tree / "drivers" / name).write_text(TEXT, encoding="utf-8")
+        text = CHANGE.replace("drivers/a.c", f"drivers/{name}")
+        (folder / "part" / f"0{number}-{name[0]}.c").write_text(text, encoding="utf-8")
+    modular = modules.Modular(tree, tmp_path / "config")
+    for correction in corrections(folder):
+        modular.add(correction, "7.2")
+    brought = ["03-older"] if others == ["a.c"] else []
+    made = [f"04-{name[0]}" for name in others]
+    assert [one.file.stem for one in modular.corrected] == [*made, *brought]
+
+
 @pytest.mark.parametrize("objects, left", [("obj-m := b.o", []), ("obj-y := b.o", ["net/b.c"])])
 def test_all_modules_that_include_a_header_are_built(
     tree: Path,

@@ -48,6 +48,11 @@ class Correction:
         """Such as "af_iucv-1"."""
         return tuple(f"{self.part}-{number}" for number in self.numbers)
 
+    @property
+    def files(self) -> frozenset[str]:
+        """Those that it changes, in any series."""
+        return frozenset(place.file for place in self.change.places)
+
 
 def corrections(folder: Path = FOLDER, project: Project = LINUX) -> list[Correction]:
     """All of them; ChangeError if one is not written as it should be."""
