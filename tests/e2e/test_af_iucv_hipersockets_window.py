@@ -37,6 +37,9 @@ def test_partner_that_sends_more_than_it_may_is_left(
                 accepted.set_option(SO_RCVBUF, 4096, SOL_SOCKET).check()
                 for number in range(4):
                     client.send(pattern(4000, number))
+                # This goes the same way after them, and is answered.
+                with bound(worker, ALPHA, "LATER") as later:
+                    assert later.try_connect(BETA, "NOBODY").errno == errno.ECONNREFUSED
                 assert accepted.recv(4000) == pattern(4000, 0)
                 assert accepted.try_recv(4000).errno == errno.EFAULT
                 assert client.recv(1) == b""
