@@ -186,6 +186,33 @@ def test_a_hold_of_a_cpu_that_is_offline_is_refused(zvmlab_kernel: str, tmp_path
         assert ran.played[2].ret >= 0
 
 
+def test_a_hold_ends_what_its_thread_does(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """A connect() that nobody accepts sleeps for forty seconds, if no signal ends it."""
+    target = find("iucv")
+    status: dict[str, Any] = {"text": "/proc/thread-self/status"}
+    steps: list[dict[str, Any]] = [
+        {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1", "thread": "b"},
+        {
+            "do": "call",
+            "call": "connect",
+            "args": ["s1", {"address": ["TESTER", "SERVER"]}, 32],
+            "thread": "b",
+        },
+        {"do": "hold", "function": "iucv_sock_close", "thread": "b"},
+        {"do": "call", "call": "openat", "args": [-100, status, 0, 0], "as": "f1"},
+        {"do": "call", "call": "read", "args": ["f1", {"out": 4000}, 4000]},
+        {"do": "call", "call": "close", "args": ["s1"], "thread": "b"},
+        {"do": "release"},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.findings == []
+        assert (ran.played[1].error, ran.played[1].slept) == (errno.EINTR, True)
+        # The other threads are kept where they do not wait with the CPU that is held.
+        assert b"Cpus_allowed_list:\t0\n" in ran.played[4].data
+        assert ran.played[5].ret == 0
+
+
 def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None:
     """The emulator stays; the console has what the kernel said."""
     crash = {"do": "write", "path": "/proc/sysrq-trigger", "text": "c"}

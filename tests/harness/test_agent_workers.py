@@ -171,6 +171,20 @@ def test_worker_is_kept_on_a_cpu(agent: Agent) -> None:
     assert refused.value.errno == errno.EINVAL
 
 
+def test_what_answers_is_kept_on_a_cpu(agent: Agent) -> None:
+    """The main thread, and what looks at the guest while others are held."""
+    cpu = max(os.sched_getaffinity(0))
+    looker = agent.looker(SECONDS)
+    assert looker.call(Call.GETPID).ret == agent.info.pid
+    agent.answer_on(cpu)
+    for text in (
+        Path(f"/proc/{agent.info.pid}/status").read_text(encoding="ascii"),
+        looker.read_text("/proc/thread-self/status"),
+        agent.read_text("/proc/thread-self/status"),
+    ):
+        assert text.split("Cpus_allowed_list:")[1].split()[0] == str(cpu)
+
+
 def test_no_more_than_fifteen_workers(agent: Agent) -> None:
     for number in range(15):
         assert agent.worker(str(number)).call(Call.GETPID).ret == agent.info.pid

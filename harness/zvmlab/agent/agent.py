@@ -112,9 +112,11 @@ class Agent(Worker):
     def answer_on(self, *cpus: int) -> None:
         """The same for the agent's main thread, which hands requests over and starts all others.
 
-        Also for its worker number 0, unless it has been kept elsewhere.
+        Also for the one that looks at the guest, and for worker number 0, unless it has been kept
+        elsewhere.
         """
         self._set_affinity(self, self.info.pid, cpus)
+        self._set_affinity(self.looker(self.timeout), 0, cpus)
         if not self.is_kept:
             self._set_affinity(self, 0, cpus)
 

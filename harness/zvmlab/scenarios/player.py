@@ -378,15 +378,28 @@ class Player:
     def _do_hold(self, played: Played) -> None:
         self._start_batches()
         step = played.step
-        worker = self._thread(played).worker
+        thread = self._thread(played)
+        # What it does may sleep for longer than anybody waits for an answer.
+        self._collect(thread)
+        if thread.stuck:
+            played.answer = {"error": "that thread does not come back"}
+            return
         function, where = step["function"], step.get("where", "entry")
         try:
-            self.guest.agent.keep_on(worker, _HELD_CPU)
+            self._keep_apart(thread)
             hold = self.guest.hold(function, _HELD_CPU, step.get("nth", 1), where)
         except (ZvmlabError, OSError) as error:  # for example because that CPU is offline
             played.answer = {"error": str(error)}
         else:
             self._holds.append(hold)
+
+    def _keep_apart(self, held: _Thread) -> None:
+        """Only that thread runs on the CPU that is to be held: another one would wait there with it."""
+        others = [n for n in range(self.guest.config.cpus) if n != _HELD_CPU]
+        for thread in self._threads.values():
+            if thread is not held and thread.pending is None:
+                self.guest.agent.keep_on(thread.worker, *others)
+        self.guest.agent.keep_on(held.worker, _HELD_CPU)
 
     def _do_release(self, _played: Played) -> None:
         self._start_batches()
