@@ -202,6 +202,9 @@ def test_a_stream_between_programs_brings_all_that_was_sent() -> None:
         assert keys(judge_sockets(played(*begun, (peek, 9000, 0), most, end))) == wanted
     assert judge_sockets(played((FAULT, 0, 0), *begun, most, nothing)) == []
     assert judge_sockets(played(*begun, (call("shutdown", "s3", 0), 0, 0), nothing)) == []
+    # A second socket is to have the name, so nobody knows whose bytes these are.
+    again = (call("socket", 0, 0, 0, **{"as": "s3"}), -1, errno.EAFNOSUPPORT)
+    assert judge_sockets(played(*begun, all_, nothing, again)) == []
 
 
 def test_nobody_is_reached_from_another_network() -> None:

@@ -121,7 +121,7 @@ def judge_sockets(played: Sequence[Played]) -> list[Finding]:
         if one.step["do"] == "call" and not one.stuck:
             wrong = _judge(one, sockets, alone)
             if wrong is None and whole:
-                wrong = _missing(one, sockets)
+                wrong = _missing(one, sockets, alone)
             if wrong is not None:
                 rule, said = wrong
                 return [Finding(CONTRACT, f"{_name(one)}: {rule}", f"{text_of(one.step)} {said}")]
@@ -245,10 +245,12 @@ def _talk(one: Played, call: str, args: list[Any], known: _Socket) -> tuple[str,
     return None
 
 
-def _missing(one: Played, sockets: dict[str, _Socket]) -> tuple[str, str] | None:
+def _missing(one: Played, sockets: dict[str, _Socket], alone: set[str]) -> tuple[str, str] | None:
     """A stream between two programs brings all that was sent, before it has nothing more."""
     call, args = str(one.step["call"]), one.step["args"]
-    known = sockets.get(args[0]) if args and isinstance(args[0], str) else None
+    # What another socket has received is not counted.
+    name = args[0] if args and isinstance(args[0], str) else ""
+    known = sockets.get(name) if name in alone else None
     if call not in _RECEIVE or known is None or known.partner is None or not known.reads:
         return None
     nothing = one.error == errno.EAGAIN or not one.error and one.ret == 0 and args[2]
