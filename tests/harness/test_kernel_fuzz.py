@@ -39,7 +39,7 @@ from zvmlab.museum import edited as edited_module
 from zvmlab.museum.bugs import Bug
 from zvmlab.scenarios import find as find_scenario
 from zvmlab.scenarios.context import Scenario
-from zvmlab.scenarios.player import Played, Silent
+from zvmlab.scenarios.player import Played, Player, Silent
 from zvmlab.scenarios.steps import argument, bytes_of, check_steps, stream_bytes
 from zvmlab.verdict.sides import Side
 
@@ -450,6 +450,26 @@ def test_findings_are_told_apart_by_their_innermost_functions() -> None:
     again = of_text(OOPS.replace("12.0", "99.0").replace("dead4", "beef4"))
     assert again is not None and again.key == found.key and again.name == found.name
     assert of_text("[   10.000000] monreader: quite normal") is None
+
+
+def test_a_guest_that_waits_for_a_held_cpu_is_not_silent() -> None:
+    """The hold ends, as what the kernel asks all CPUs to do needs that one."""
+    holds: list[str] = ["held"]
+    hold = SimpleNamespace(release=holds.clear)
+    pending = SimpleNamespace(
+        done_within=lambda _seconds: not holds, result=lambda _seconds: "said"
+    )
+    guest = SimpleNamespace(
+        agent=SimpleNamespace(worker=lambda name: name),
+        machine=SimpleNamespace(crash=lambda: None),
+        check=lambda: None,
+        emulator=SimpleNamespace(limit=lambda _seconds: SimpleNamespace(over=True)),
+    )
+    player = Player(cast(Any, guest))
+    with pytest.raises(Silent):
+        player._answer(cast(Any, pending))
+    player._holds.append(cast(Any, hold))
+    assert player._answer(cast(Any, pending)) == "said"
 
 
 def test_a_guest_that_is_silent_may_have_said_why(tmp_path: Path) -> None:

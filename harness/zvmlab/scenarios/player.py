@@ -560,8 +560,12 @@ class Player:
         """The reply to a question that is answered at once."""
         limit: Limit | None = None
         while not self._done(pending, _SOON_SECONDS):
-            limit = limit or self._fair(_ANSWER_SECONDS)
-            if limit.over:
+            limit = limit or self._fair(_RUN_SECONDS if self._holds else _ANSWER_SECONDS)
+            if limit.over and self._holds:
+                # What the kernel asks all CPUs to do waits for the one that is held.
+                self._release()
+                limit = None
+            elif limit.over:
                 raise Silent(f"the guest's agent does not answer within {limit}")
         return pending.result(_ANSWER_SECONDS)
 
