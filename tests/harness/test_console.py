@@ -101,6 +101,14 @@ def test_innermost_functions() -> None:
     many = tuple(f"f{number}" for number in range(10))
     assert innermost(_trace(*many)) == " < ".join(many[:8])
     assert innermost("nothing") == ""
+    # Two reports that only the allocator, or KASAN, has in common are not the same.
+    reports = ("dump_stack_lvl", "print_report", "kasan_report")
+    assert (
+        innermost(_trace(*reports, "hvc_iucv_get_chars", "khvcd")) == "hvc_iucv_get_chars < khvcd"
+    )
+    allocates = ("__alloc_pages_noprof", "___kmalloc_large_node", "__kmalloc_large_node_noprof")
+    assert innermost(_trace(*allocates, "mon_open")) == "mon_open"
+    assert innermost(_trace("dump_stack_lvl", "panic")) == "dump_stack_lvl < panic"
 
 
 def test_unknown_kind_is_refused(tmp_path: Path) -> None:

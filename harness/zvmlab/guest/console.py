@@ -44,6 +44,11 @@ _FUNCTIONS = 8
 _TAKES = ("do_ext_irq", "do_io_irq", "do_irq_async")
 # In parentheses the kernel gives what merely lies on the stack: now this, now that.
 _FUNCTION = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
+# Functions that only report what others have done, and allocators, which anybody can call.
+_ON_BEHALF = re.compile(
+    r"dump_stack(_lvl)?|show_stack|panic|__warn|die|print_report|kasan_report|kasan_check_range|__asan_\w+"
+    r"|_*alloc_(frozen_)?pages\w*|get_free_pages\w*|_*kmalloc\w*|_*kvmalloc\w*"
+)
 
 PANIC, OOPS = "panic", "oops"
 # The time stamp keeps programs that print such words from being taken for the kernel.  It need not
@@ -120,7 +125,8 @@ def innermost(text: str) -> str:
 
     Where an interruption was taken, what it has interrupted is left out: it may be anything.
     """
-    found = list(dict.fromkeys(_FUNCTION.findall(text)))
+    names = list(dict.fromkeys(_FUNCTION.findall(text)))
+    found = [name for name in names if not _ON_BEHALF.fullmatch(name)] or names
     taken = next((at for at, name in enumerate(found) if at and name in _TAKES), len(found))
     return " < ".join(found[: min(taken, _FUNCTIONS)])
 

@@ -43,10 +43,6 @@ _TELLING = (ZvmlabError, OSError, AssertionError, pytest.fail.Exception)
 _STYLES = ("auto", "long", "short")
 _LINES = 4
 _STAMP = re.compile(r"^\[ *\d+\.\d+\](?:\[[^\]]*\])? +")
-# Functions that only report what others have done.
-_REPORTING = re.compile(
-    r"\[<[0-9a-f]+>\] (?:dump_stack|dump_stack_lvl|show_stack|panic|__warn|die)\+0x"
-)
 
 
 class _Frame:
@@ -151,6 +147,6 @@ def _what(excinfo: pytest.ExceptionInfo[BaseException], guests: Sequence[Guest])
 
 def _crash(guest: Guest, crash: Crash) -> Iterator[str]:
     yield f"{crash.kind}: {_STAMP.sub('', crash.line)}"
-    functions = innermost(_REPORTING.sub("", guest.console.text()))
+    functions = innermost(guest.console.text())
     if functions:
         yield f"  in: {functions}"
