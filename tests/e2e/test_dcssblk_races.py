@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Races of dcssblk: the CPU that removes a disk stands still, while another one goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+
+from test_dcssblk import Block, attempt
+from waiting import wait_until
+from zvmlab.base.errors import GuestPanic
+from zvmlab.guest.config import QEMU
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.steps import task_state, thread_of
+
+# As in test_dcssblk.py.
+pytestmark = pytest.mark.zvmlab(
+    cpus=2,
+    segments=("MINE 8000-80FF EW", "OURS 8200-82FF EW"),
+    modules=("dcssblk",),
+    command_line="lockdep.prove_locking=0",
+)
+CPU = 1
+PAGE = 4096
+Removing = Callable[..., AbstractContextManager[None]]
+
+
+@pytest.fixture
+def lab(guest: Guest, zvmlab_backend: str) -> Guest:
+    """A guest that has a disk."""
+    if zvmlab_backend != QEMU:
+        pytest.skip("only QEMU holds a CPU at a function")
+    assert guest.agent.insmod("dcssblk").errno == 0
+    Block(guest, "MINE").set("add", "MINE")
+    return guest
+
+
+@pytest.fixture
+def removing(lab: Guest) -> Removing:
+    """The disk is being removed, by a thread that stands in front of a function."""
+
+    @contextmanager
+    def held(function: str, nth: int = 1) -> Iterator[None]:
+        worker = lab.agent.worker("removes")
+        lab.agent.keep_on(worker, CPU)
+        batch = worker.batch()
+        fd = batch.open("/sys/devices/dcssblk/remove", os.O_WRONLY)
+        removed = batch.write(fd, b"MINE")
+        batch.close(fd)
+        with lab.hold(function, CPU, nth) as hold:
+            pending = batch.start()
+            hold.wait()
+            yield
+        assert pending.result()[removed].ret == len("MINE")
+
+    return held
+
+
+@pytest.mark.requirement("B2")
+@pytest.mark.kernel_defect(
+    9,
+    "dcssblk: the number and the name of a disk that is being removed are free too early",
+    seen=r"assert 17 == 0",
+    kernels=("bookworm-backports", "sid"),
+)
+@pytest.mark.zvmlab(crashes=("panic",))
+def test_disk_can_be_added_while_another_one_is_removed(lab: Guest, removing: Removing) -> None:
+    """It has a number and a name of its own, or waits for the other one's."""
+    worker = lab.agent.worker("adds")
+    lab.agent.keep_on(worker, 0)
+    folder = thread_of(worker)
+    batch = worker.batch()
+    fd = batch.open("/sys/devices/dcssblk/add", os.O_WRONLY)
+    added = batch.write(fd, b"OURS")
+    batch.close(fd)
+    with removing("del_gendisk"):
+        pending = batch.start()
+        # Where the disk can be added, that also waits for the CPU that is held.
+        wait_until(
+            lambda: pending.done() or task_state(lab.agent, folder) == "D", "a disk being added"
+        )
+    assert pending.result()[added].errno == 0
+
+
+@pytest.mark.requirement("B2")
+@pytest.mark.kernel_defect(
+    10,
+    "dcssblk: a disk that is being removed can still be used",
+    seen=r"the guest's kernel reported a bug .*dcssblk\.c.*",
+    raises=GuestPanic,
+)
+def test_mode_of_a_disk_that_is_being_removed_stays(lab: Guest, removing: Removing) -> None:
+    """The write to its attribute fails."""
+    # The first one is that of the disk's queue.
+    with removing("device_unregister", 2):
+        assert attempt(lab, "MINE/shared", "1") != 0
+
+
+@pytest.mark.requirement("B2")
+@pytest.mark.kernel_defect(
+    10,
+    "dcssblk: a disk that is being removed can still be used",
+    seen=r"the guest's kernel reported an oops .*",
+    raises=GuestPanic,
+    kernels=("bookworm-backports", "sid"),
+)
+def test_disk_that_is_being_removed_has_its_data_or_none(lab: Guest, removing: Removing) -> None:
+    """Who opens it then reads the segment, or is refused."""
+    with removing("del_gendisk"):
+        opened = lab.agent.open("/dev/dcssblk0")
+        if opened.errno == 0:
+            assert lab.agent.pread(opened.ret, PAGE, 0).ret == PAGE
+    if opened.errno == 0:
+        lab.agent.close(opened.ret).check()
