@@ -783,7 +783,8 @@ class Guest:
         try:
             self._pool = None
             self._adopt(listener.accept(limit))
-            if qmp_of(self.machine) is not None:
+            # In Hercules, and in the process of a system, CP cannot read the kernel's shadow.
+            if qmp_of(self.machine) is not None and self.config.system is None:
                 from zvmlab.guest.kasan import watch_accesses
 
                 watch_accesses(self.control, self.artifacts.kernel)
