@@ -50,6 +50,14 @@ BEFORE, AFTER = b"before " * 512, b"after  " * 512
 pytestmark = pytest.mark.zvmlab(
     segments=SEGMENTS, modules=("dcssblk",), command_line="lockdep.prove_locking=0"
 )
+# What KASAN of 7.2 does against this: docs/upstream-kernel.md.
+SHADOW_TAKEN = pytest.mark.kernel_defect(
+    51,
+    "KASAN takes away the shadow of other pages with that of a segment",
+    seen=r"the guest's kernel reported an oops .*Unable to handle kernel pointer dereference.*",
+    raises=GuestPanic,
+    kernels=("source:7.2:fuzz",),
+)
 
 
 class Block:
@@ -211,6 +219,7 @@ def test_types_and_modes(lab: Guest) -> None:
         assert loaded(lab) == {}
 
 
+@SHADOW_TAKEN
 @pytest.mark.requirement("B3", "B10")
 def test_several_segments_are_one_disk(lab: Guest) -> None:
     """In any order of the names; the disk has the first one's, and saves all."""

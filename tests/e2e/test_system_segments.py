@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from test_dcssblk import AFTER, BEFORE, PAGE, Block, attempt, busybox
+from test_dcssblk import AFTER, BEFORE, PAGE, SHADOW_TAKEN, Block, attempt, busybox
 from waiting import LIMIT
 
 from zvmlab.guest.config import GuestConfig
@@ -40,6 +40,7 @@ def segment(guest: Guest, name: str) -> list[dict[str, object]]:
     return [one for one in found if one["name"] == name]
 
 
+@SHADOW_TAKEN
 @pytest.mark.representative
 @pytest.mark.requirement("S9", "B6")
 @pytest.mark.zvmlab_system(
