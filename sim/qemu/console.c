@@ -11,7 +11,6 @@
 
 #include "channel_device.h"
 #include "chardev/char-fe.h"
-#include "hw/qdev-properties-system.h"
 #include "migration/vmstate.h"
 #include "qapi/error.h"
 #include "qemu/module.h"

@@ -11,6 +11,7 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
+#include "hw/s390x/zvmlab.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
 #include "qemu/main-loop.h"

@@ -22,12 +22,14 @@
 #include "exec/page-protection.h"
 #include "exec/translation-block.h"
 #include "hw/core/boards.h"
+#include "hw/core/qdev-properties-system.h"
 #include "hw/core/qdev-properties.h"
 #include "hw/core/qdev.h"
 #include "hw/core/resettable.h"
 #include "hw/core/sysbus.h"
 #include "system/address-spaces.h"
 #include "system/memory.h"
+#include "system/ramblock.h"
 /* Of a class_init. */
 #define CLASS_DATA const void
 /* Do devices that are saved begin with what a stream begins with? */
@@ -42,6 +44,7 @@
 #include "exec/memory.h"
 #include "hw/boards.h"
 #include "hw/qdev-core.h"
+#include "hw/qdev-properties-system.h"
 #include "hw/qdev-properties.h"
 #include "hw/resettable.h"
 #include "hw/sysbus.h"

@@ -13,14 +13,15 @@
  */
 
 //@ file: accel/tcg/translate-all.c
-//@ include: hw/s390x/zvmlab.h
+//@ before: TBContext tb_ctx;
+/* Of our device: do other processes store into the page at this address of QEMU's storage? */
+bool zvmlab_stored_by_others(uint64_t ram_addr);
+
 //@ in: TranslationBlock *tb_gen_code(
-//@ before: if (phys_pc == -1) {
+//@ replace: if (phys_pc == -1) {
     const bool once = phys_pc != -1 && zvmlab_stored_by_others(phys_pc);
 
-    if (once) {
-        cflags = (cflags & ~CF_COUNT_MASK) | 1;
-    }
+    if (phys_pc == -1 || once) {
 
 //@ in: TranslationBlock *tb_gen_code(
 //@ before: if (tb_page_addr0(tb) == -1) {
