@@ -7,12 +7,19 @@ import fcntl
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from zvmlab.agent.agent import Agent
 from zvmlab.base.errors import Timeout
 from zvmlab.builder.image import agent_source
+
+# Numbers of system calls on x86-64 and on machines with the common table, where poll() is ppoll().
+READ = ("0", "63")
+POLL = ("7", "73")
+_SECONDS = 60
 
 
 class SocketStream:
@@ -56,6 +63,18 @@ def build(variant: str) -> Path:
             timeout=300,
         )
     return folder / f"zvmlab-agent.{variant}"
+
+
+def await_asleep(agent: Agent, call: tuple[str, str], threads: int = 1) -> None:
+    """Until so many threads of the agent sleep in that call; a signal for one before would end nothing."""
+    limit = time.monotonic() + _SECONDS
+    tasks = Path(f"/proc/{agent.info.pid}/task")
+    while time.monotonic() < limit:
+        asleep = [(task / "syscall").read_text().split()[0] for task in tasks.iterdir()]
+        if sum(number in call for number in asleep) >= threads:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{threads} threads do not sleep in one of the calls {call}")
 
 
 @contextmanager

@@ -342,6 +342,7 @@ def test_settle_says_who_is_busy_and_whether_devices_have_come_or_gone(agent: Ag
     found = agent.looker(SECONDS).settle(0, agent.log_position())
     assert before <= found.uevents <= number()
     assert found.busy == 1 << workers[0].number | 1 << workers[1].number
+    host_agent.await_asleep(agent, host_agent.POLL, len(workers))
     for worker, pending in zip(workers, begun):
         assert worker.interrupt()
         assert pending.result()[0].errno == errno.EINTR

@@ -102,15 +102,15 @@ def test_interrupt_and_restart(agent: Agent) -> None:
     batch = worker.batch()
     batch.read(reader, 10)
     first = batch.start()
-    _wait_asleep(agent)
+    host_agent.await_asleep(agent, host_agent.READ)
     assert worker.interrupt(restart=True) is True
     # A signal that comes before the call has begun anew would end nothing.
-    _wait_asleep(agent)
+    host_agent.await_asleep(agent, host_agent.READ)
     assert not first.done()
     assert worker.interrupt() is True
     assert first.result(SECONDS)[0].errno == errno.EINTR
     second = batch.start()
-    _wait_asleep(agent)
+    host_agent.await_asleep(agent, host_agent.READ)
     assert worker.interrupt(restart=True) is True
     agent.write(writer, b"more")
     assert second.result(SECONDS)[0].data == b"more"
@@ -126,7 +126,7 @@ def test_an_interrupt_says_how_far_a_batch_has_come(agent: Agent) -> None:
     batch.call(Call.GETPID)
     batch.read(reader, 10)
     first = batch.start()
-    _wait_asleep(agent)
+    host_agent.await_asleep(agent, host_agent.READ)
     assert worker.start_interrupt(restart=True).result() == (True, 2)
     agent.write(writer, b"all")
     assert len(first.result(SECONDS)) == 3
@@ -134,21 +134,9 @@ def test_an_interrupt_says_how_far_a_batch_has_come(agent: Agent) -> None:
     batch = worker.batch()
     batch.read(reader, 10)
     second = batch.start()
-    _wait_asleep(agent)
+    host_agent.await_asleep(agent, host_agent.READ)
     assert worker.start_interrupt().result() == (True, 0)
     assert second.result(SECONDS)[0].errno == errno.EINTR
-
-
-def _wait_asleep(agent: Agent) -> None:
-    """Until a thread of the agent sleeps in a pipe."""
-    limit = time.monotonic() + SECONDS
-    while time.monotonic() < limit:
-        for task in Path(f"/proc/{agent.info.pid}/task").iterdir():
-            # Number 0 is read on x86, 63 elsewhere.
-            if (task / "syscall").read_text().split()[0] in ("0", "63"):
-                return
-        time.sleep(0.01)
-    raise AssertionError("no thread sleeps in read")
 
 
 def test_worker_is_kept_on_a_cpu(agent: Agent) -> None:
