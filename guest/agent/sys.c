@@ -83,6 +83,7 @@ static long number_of(unsigned int code)
 		[CALL_SCHED_SETAFFINITY] = SYS_sched_setaffinity,
 		[CALL_FINIT_MODULE] = SYS_finit_module,
 		[CALL_DELETE_MODULE] = SYS_delete_module,
+		[CALL_SYMLINKAT] = SYS_symlinkat,
 	};
 
 	/* Number 0 is read on some machines: what counts is whether the code is in range. */

@@ -242,6 +242,8 @@ def test_mappings_and_references(agent: Agent, tmp_path: Path) -> None:
     assert node.is_fifo()
     assert agent.unlink(str(node)).ret == 0
     assert agent.mkdir(str(node)).ret == 0
+    assert agent.symlink("fifo", str(tmp_path / "link")).ret == 0
+    assert os.readlink(tmp_path / "link") == "fifo"
     assert agent.mount("none", str(tmp_path / "none"), "tmpfs").errno == errno.ENOENT
 
 

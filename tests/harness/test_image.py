@@ -95,6 +95,16 @@ def test_archive_is_one_that_cpio_reads(tmp_path: Path) -> None:
     assert entries["a"].mode == stat.S_IFDIR | 0o755
 
 
+def test_an_image_that_is_read_again(kernel: Kernel, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"12345")
+    file = build_image(kernel, ["user"], [(program, "/opt/bin/run", 0o755)])
+    found = image.contents(file)
+    assert list(found) == list(contents(file))
+    for name, entry in contents(file).items():
+        assert found[name] == (entry.mode, entry.data, entry.device), name
+
+
 @pytest.mark.parametrize("path", ["/", "", "/a/../b", "..", "/.."])
 def test_paths_that_are_refused(path: str) -> None:
     with pytest.raises(UsageError, match="invalid path for a file in the guest"):

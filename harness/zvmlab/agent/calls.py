@@ -333,6 +333,9 @@ class Calls(abc.ABC, Generic[R]):
     def mkdir(self, path: str, mode: int = 0o755) -> R:
         return self.call(Call.MKDIRAT, AT_FDCWD, path_bytes(path), mode)
 
+    def symlink(self, target: str, path: str) -> R:
+        return self.call(Call.SYMLINKAT, path_bytes(target), AT_FDCWD, path_bytes(path))
+
     def unlink(self, path: str) -> R:
         return self.call(Call.UNLINKAT, AT_FDCWD, path_bytes(path), 0)
 

@@ -117,6 +117,7 @@ class Call(enum.IntEnum):
     SCHED_SETAFFINITY = 44
     FINIT_MODULE = 45
     DELETE_MODULE = 46
+    SYMLINKAT = 47
 
 
 class Arg(enum.IntEnum):

@@ -16,6 +16,7 @@ import stat
 import subprocess
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
@@ -48,64 +49,94 @@ different ones of them have one image, and one checkpoint."""
 _FOLDERS = ("bin", "dev", "etc/zvmlab", "lib/modules", "proc", "run", "sys", "tmp")
 _BUILD_SECONDS = 1800
 _SHELL_SUITE = "bookworm"
+_MAGIC = b"070701"
+_HEADER_SIZE = 110
+_TRAILER = "TRAILER!!!"
+
+
+class Entry(NamedTuple):
+    """What an archive has under one name."""
+
+    mode: int
+    """As stat(2) gives it: with the kind of file."""
+    data: bytes = b""
+    """A file's contents, a symbolic link's target."""
+    device: tuple[int, int] = (0, 0)
+    """Major and minor number."""
 
 
 class Archive:
     """A newc archive under construction; entries are sorted, times and owners are 0."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, tuple[int, bytes, tuple[int, int]]] = {}
+        self._entries: dict[str, Entry] = {}
 
     def folder(self, path: str) -> None:
         """A directory and those above it."""
         parts = PurePosixPath(path).parts
         for count in range(1, len(parts) + 1):
-            self._add("/".join(parts[:count]), stat.S_IFDIR | 0o755)
+            self._add("/".join(parts[:count]), Entry(stat.S_IFDIR | 0o755))
 
     def file(self, path: str, data: bytes, mode: int) -> None:
         """A file, and the directories above it."""
         name = _relative(path)
         self.folder(str(PurePosixPath(name).parent))
-        self._add(name, stat.S_IFREG | mode, data)
+        self._add(name, Entry(stat.S_IFREG | mode, data))
 
     def link(self, path: str, target: str) -> None:
         """A symbolic link."""
-        self._add(_relative(path), stat.S_IFLNK | 0o777, target.encode())
+        self._add(_relative(path), Entry(stat.S_IFLNK | 0o777, target.encode()))
 
     def device(self, path: str, mode: int, major: int, minor: int) -> None:
         """A character device."""
-        self._add(_relative(path), stat.S_IFCHR | mode, device=(major, minor))
+        self._add(_relative(path), Entry(stat.S_IFCHR | mode, device=(major, minor)))
 
-    def _add(
-        self, name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)
-    ) -> None:
+    def _add(self, name: str, item: Entry) -> None:
         old = self._entries.get(name)
         if name in ("", "."):
             return
-        if old is not None and stat.S_ISDIR(old[0]) != stat.S_ISDIR(mode):
+        if old is not None and stat.S_ISDIR(old.mode) != stat.S_ISDIR(item.mode):
             raise UsageError(f"/{name} cannot be both a file and a folder in the guest's image")
-        self._entries[name] = (mode, data, device)
+        self._entries[name] = item
 
     def data(self) -> bytes:
         """The archive's bytes."""
         out = bytearray()
-        for number, (name, (mode, data, device)) in enumerate(sorted(self._entries.items()), 1):
-            _put(out, number, name, mode, data, device)
-        _put(out, 0, "TRAILER!!!", 0, b"", (0, 0))
+        for number, (name, item) in enumerate(sorted(self._entries.items()), 1):
+            _put(out, number, name, item)
+        _put(out, 0, _TRAILER, Entry(0))
         return bytes(out)
 
 
-def _put(
-    out: bytearray, number: int, name: str, mode: int, data: bytes, device: tuple[int, int]
-) -> None:
+def _put(out: bytearray, number: int, name: str, item: Entry) -> None:
     """One entry: header of 13 fields in hexadecimal, name, data; both padded to 4 bytes."""
+    mode, data, device = item
     text = name.encode() + b"\0"
     links = 2 if stat.S_ISDIR(mode) else 1
     fields = (number, mode, 0, 0, links, 0, len(data), 0, 0, *device, len(text), 0)
-    out += b"070701" + b"".join(b"%08x" % field for field in fields) + text
+    out += _MAGIC + b"".join(b"%08x" % field for field in fields) + text
     out += bytes(-len(out) % 4)
     out += data
     out += bytes(-len(out) % 4)
+
+
+def contents(image: Path) -> dict[str, Entry]:
+    """What an image of build_image() has, by names that do not begin with "/"; folders come first."""
+    data = gzip.decompress(image.read_bytes())
+    found: dict[str, Entry] = {}
+    offset = 0
+    while True:
+        # The header is 6 bytes, and 13 numbers of 8 digits (_put).
+        numbers = data[offset + len(_MAGIC) : offset + _HEADER_SIZE]
+        fields = [int(numbers[at : at + 8], 16) for at in range(0, len(numbers), 8)]
+        mode, size, device, name_size = fields[1], fields[6], (fields[9], fields[10]), fields[11]
+        name = data[offset + _HEADER_SIZE :][: name_size - 1].decode()
+        offset += _HEADER_SIZE + name_size
+        offset += -offset % 4
+        if name == _TRAILER:
+            return found
+        found[name] = Entry(mode, data[offset : offset + size], device)
+        offset += size + -size % 4
 
 
 def _relative(path: str) -> str:

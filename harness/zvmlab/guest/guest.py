@@ -348,12 +348,16 @@ class Guest:
 
     def _make_checkpoint(self, config: GuestConfig, into: Path) -> None:
         """Boot such a guest and save it; logs that are kept stay if that fails."""
-        config = config._replace(name=None, cold=True, schedule=0)
+        from zvmlab.guest.brought import booted_with_less  # which restored guests need not import
+
+        config = config._replace(name=None, schedule=0)
         # Guests with other modules start there, too.
         artifacts = self.artifacts._replace(late=())
-        with Guest(config, self.logs if self._kept else None, artifacts) as first:
+        less = booted_with_less(config, artifacts)
+        begin, files = less or (config._replace(cold=True), artifacts)
+        with Guest(begin, self.logs if self._kept else None, files) as first:
             try:
-                pool = first._boot_to_save()
+                pool = first._boot_to_save(artifacts.image)
                 first.settle()
                 first._come_to_rest()
                 first._save(into, pool)
@@ -368,10 +372,17 @@ class Guest:
             if log is not None:
                 log.unlink(missing_ok=True)
 
-    def _boot_to_save(self) -> int | None:
-        """As far as all that go on from here are the same; what open_pool() gives, with an agent."""
+    def _boot_to_save(self, image: Path) -> int | None:
+        """As far as all that go on from here are the same, and have *image*.
+
+        Return: what open_pool() gives, with an agent.
+        """
         if not self.config.is_base:
             self.boot()
+            if image != self.artifacts.image:
+                from zvmlab.guest.brought import bring  # as above
+
+                bring(self.agent, self.artifacts.image, image)
             return checkpoint.open_pool(self.agent)
         self.resume()
         if self._lockstep is not None:
