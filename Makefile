@@ -267,9 +267,9 @@ tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 
 # What tests would else build one after the other, while others wait (monread_tool.py, host_agent.py,
 # hostbuild.py, test_monrec.py).
-HOST_BUILDS := from zvmlab.base.progress import Progress; from zvmlab.cp import replay; \
+HOST_BUILDS := from zvmlab.base.progress import Progress; from zvmlab.cli import top; from zvmlab.cp import replay; \
 	from zvmlab.fabricate import model; from zvmlab.mondata import monrec; \
-	[build(Progress()) for build in (replay.program, model.library, monrec.library)]
+	[build(Progress()) for build in (replay.program, model.library, monrec.library, top.program)]
 .PHONY: tested
 tested:
 	$(Q)$(MAKE) --no-print-directory -j $(JOBS) BUILD=build $(CHECKED_TOOLS:$(BUILD)/%=build/%) monrec build/man
