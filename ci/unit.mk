@@ -56,6 +56,8 @@ unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 COVERED_WELL := sim/cp sim/control
 COVERED := $(COVERED_WELL) driver lib/base lib/monrec sim/fabricate sim/port sim/record sim/system
 GCOVR := gcovr --root . --txt $(REPORTED)/coverage.txt --print-summary --add-tracefile $(REPORTED)/coverage.json
+# A job of its that fails can leave it waiting.
+GCOVR_SECONDS := 900
 .PHONY: coverage coverage-known coverage-measured
 coverage: ## measure: coverage of unit tests and corpora: at least 95 % of core and control; AGAIN=1: also if all is as it was
 	$(Q)$(MAKE) --no-print-directory coverage-known G=1 BUILD=$(BUILD)/gcov REPORTED=$(BUILD)
@@ -68,9 +70,10 @@ coverage-known:
 coverage-measured:
 	$(Q)find $(BUILD) -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit
-	$(Q)gcovr -j $(JOBS) --root . --object-directory $(BUILD) $(COVERED:%=--filter '%/') \
+	$(Q)timeout $(GCOVR_SECONDS) gcovr -j $(JOBS) --root . --object-directory $(BUILD) $(COVERED:%=--filter '%/') \
 		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\b(MON_ASSERT|assert)\(.*' \
-		--json $(REPORTED)/coverage.json $(BUILD)
+		--json $(REPORTED)/coverage.json $(BUILD) || \
+		{ echo "gcovr failed, or did not end within $(GCOVR_SECONDS) s" >&2; exit 1; }
 	$(Q)echo '$(COVERED_WELL):'
 	$(Q)$(GCOVR) $(COVERED_WELL:%=--filter '%/') --fail-under-line 95 --fail-under-branch 95
 	$(Q)echo '$(COVERED):'
