@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
 import threading
 import time
@@ -82,6 +83,12 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
 def test_configurations_that_cannot_be(fields: dict[str, object], text: str) -> None:
     with pytest.raises(UsageError, match=text):
         GuestConfig(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("files", [{}, {"/bin/x": Path("x")}])
+def test_other_processes_can_be_given_a_configuration(files: dict[str, Path]) -> None:
+    config = GuestConfig(cpus=2, files=files)
+    assert pickle.loads(pickle.dumps(config)) == config
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,10 @@ class GuestConfig(_Fields):
         made._check()
         return made
 
+    def __getnewargs__(self) -> tuple[object, ...]:
+        """For pickle, which takes no mappingproxy: configurations are given to other processes."""
+        return tuple(dict(value) if isinstance(value, Mapping) else value for value in self)
+
     def _check(self) -> None:
         """UsageError if no guest can be like that."""
         if self.backend not in BACKENDS:
