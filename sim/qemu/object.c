@@ -284,6 +284,7 @@ static void zvmlab_class_init(ObjectClass *oc, CLASS_DATA *data)
 	zvmlab_add_turns(oc);
 	zvmlab_add_cover(oc);
 	zvmlab_add_last_storage(oc);
+	zvmlab_add_translations(oc);
 }
 
 static const TypeInfo zvmlab_info = {

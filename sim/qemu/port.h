@@ -129,6 +129,11 @@ void zvmlab_add_last_storage(ObjectClass *oc);
 /* The machine has stopped, by @state: fill the file if that was its end. */
 void zvmlab_keep_last_storage(const ZvmlabCp *s, RunState state);
 
+/* The property by which the machine's translations are saved to a file. */
+void zvmlab_add_translations(ObjectClass *oc);
+/* A machine that has translated nothing takes those beside @checkpoint; return: has it? */
+bool zvmlab_begin_translated(const ZvmlabCp *s, const char *checkpoint);
+
 /* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
 void zvmlab_state_register(ZvmlabCp *s);
 /* The machine has stopped: its CPUs complete what they have begun. */

@@ -4,6 +4,7 @@
     checkpoint-KEY/machine        the machine, as its emulator saves it
     checkpoint-KEY/console.log    what it had written to its console
     checkpoint-KEY/agent.json     its agent, and the path between that and the harness
+    checkpoint-KEY/machine.translations     what one that began there had translated by its first replies
 
 KEY is a hash of all that went in: what the guest runs, what it consists of,
 the emulator itself.  The agent stays connected, and waits for a request of whoever takes the
@@ -21,6 +22,7 @@ import errno
 import functools
 import json
 import os
+import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -45,7 +47,7 @@ from zvmlab.base.owned import MARK, discard
 from zvmlab.base.signature import signature
 from zvmlab.cp.afiucv import AfIucvStream
 from zvmlab.cp.peer import Peer
-from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
+from zvmlab.guest.config import HERCULES, QEMU, Artifacts, Channels, GuestConfig
 from zvmlab.guest.backends import Machine
 from zvmlab.guest.run_dir import cannot_write, free_bytes
 
@@ -53,6 +55,8 @@ KIND = "checkpoint"
 MACHINE = "machine"
 CONSOLE = "console.log"
 AGENT = "agent.json"
+TRANSLATIONS = "machine.translations"
+"""QEMU looks for it beside MACHINE (sim/qemu/translations.c)."""
 SHARE = 4
 """All of them together take one part in so many of what the disk has for them, but"""
 LEAST_BYTES = 2 << 30
@@ -66,6 +70,8 @@ _RANDOM_BYTES = 64
 # RNDRESEEDCRNG, _IO('R', 7) of linux/random.h.
 _RESEED = 0x5207
 _NS = 10**9
+# Of the file of translations: a word that says what it is, and the address where they are to be.
+_TRANSLATIONS_HEAD = struct.Struct("=QQ")
 # What st_blocks counts (stat(2)).
 _BLOCK = 512
 
@@ -268,6 +274,24 @@ def note(channels: Channels, into: Path, agent: Connected | None) -> None:
         shutil.copyfile(channels.console_log, into / CONSOLE)
     except OSError as error:
         raise cannot_write(into, error) from error
+
+
+def has_translations(config: GuestConfig) -> bool:
+    """Do guests of this configuration begin with what others have translated?"""
+    alone = config.system is None and not config.is_base
+    return config.backend == QEMU and config.cpus == 1 and alone and not config.counts
+
+
+def environment(found: Path | None) -> dict[str, str]:
+    """What the environment of an emulator has to have that begins there."""
+    if found is None:
+        return {}
+    try:
+        with open(found / TRANSLATIONS, "rb") as file:
+            _, at = _TRANSLATIONS_HEAD.unpack(file.read(_TRANSLATIONS_HEAD.size))
+    except (OSError, struct.error):
+        return {}
+    return {"ZVMLAB_CODE_AT": f"{at:x}"}
 
 
 def restore(machine: Machine, channels: Channels, found: Path) -> None:

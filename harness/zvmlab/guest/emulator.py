@@ -19,8 +19,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NoReturn
 
 from zvmlab.agent.results import signal_name
@@ -132,7 +133,8 @@ class Emulator:
 
     *kept*: the log outlives the process, so that messages may name it.  *folder*
     is its working directory, the harness's if there is none.  *tells*: standard
-    output is what next_line() reads, and not in the log.
+    output is what next_line() reads, and not in the log.  *environment*: what its own has beside
+    the harness's.
     """
 
     def __init__(
@@ -142,6 +144,7 @@ class Emulator:
         kept: bool = True,
         folder: Path | None = None,
         tells: bool = False,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.log = log
         self._says = f"{Path(argv[0]).name}: "
@@ -163,6 +166,7 @@ class Emulator:
                     stderr=output,
                     start_new_session=True,
                     cwd=folder,
+                    env={**os.environ, **environment},
                 )
             )
 

@@ -110,6 +110,19 @@ class Stage(enum.IntEnum):
     """The emulator has ended, nothing is left of it but the logs."""
 
 
+def _save_translations(config: GuestConfig, artifacts: Artifacts, into: Path) -> None:
+    """What a guest has translated by its first replies, for those that begin at the checkpoint *into*."""
+    with Guest(config, artifacts=artifacts) as guest:
+        guest.launch(into)
+        guest.boot()
+        guest.settle()
+        guest.machine.pause()
+        file = into / checkpoint.TRANSLATIONS
+        value = {"path": "/objects/cp", "property": "save-translations", "value": str(file)}
+        guest.qmp.execute("qom-set", value)
+        guest.stop()
+
+
 def _add_stacks(error: BaseException | None, guest: Guest) -> None:
     from zvmlab.guest.stacks import add_stacks  # for guests that hang
 
@@ -371,6 +384,10 @@ class Guest:
         for log in logs:
             if log is not None:
                 log.unlink(missing_ok=True)
+        if checkpoint.has_translations(config):
+            # What ails a guest that begins there, its user will be told.
+            with contextlib.suppress(ZvmlabError):
+                _save_translations(config, artifacts, into)
 
     def _boot_to_save(self, image: Path) -> int | None:
         """As far as all that go on from here are the same, and have *image*.
@@ -469,7 +486,9 @@ class Guest:
         self.console.on_crash = self._end_waits
         self.console.start()
         folder = backend.folder(self.channels)
-        self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
+        told = checkpoint.environment(self._checkpoint)
+        log = self.logs / _EMULATOR_LOG
+        self._emulator = Emulator(argv, log, self._kept, folder, environment=told)
         self._undo.callback(self._emulator.stop)
 
     def connect(self) -> None:
