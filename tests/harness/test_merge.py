@@ -26,9 +26,10 @@ from zvmlab.differ import differ, merged as merged_diff, report as diff_report
 from zvmlab.differ.known_drivers import CATALOGUE
 from zvmlab.differ.run import Observed
 from zvmlab.fuzz import campaign, merged as merged_fuzz
-from zvmlab.fuzz.campaign import Campaign, Found, Plan
+from zvmlab.fuzz.campaign import Campaign, Plan
 from zvmlab.fuzz.case import Case as Fuzzed, load
 from zvmlab.fuzz.finding import Finding
+from zvmlab.fuzz.found import Found
 from zvmlab.fuzz.grammar import find
 from zvmlab.guest import pool
 from zvmlab.guest.config import Artifacts

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import (
+    DEFAULT_KERNEL,
     check_seed,
     counts_of,
     coverage_options,
     driver_option,
-    kernel_option,
+    kernels_option,
     seconds,
     seed_option,
     shard_option,
@@ -40,6 +41,10 @@ _TIMES = 10
 _MOST_TIMES = 10_000
 _JOBS = 2
 _FOLDER = "zvmlab-fuzz"
+_CAMPAIGN = "campaign"
+_LIST, _REPORT, _ALL = "list", "report", "all"
+_OF_ONE = ("corpus", "bug", "confirm", "emit", "replay", "minimise")
+"""Options that a campaign has not got."""
 
 
 def add_commands(commands: Any) -> None:
@@ -49,12 +54,19 @@ def add_commands(commands: Any) -> None:
         "fuzz",
         "  zvmlab fuzz af_iucv --seconds 600 --jobs 2 --seed 7\n"
         "  zvmlab fuzz monreader --kernel source:7.2:fuzz --confirm source:7.2:debug\n"
+        "  zvmlab fuzz all --kernel 6.12 --kernel source:7.2:fuzz --seconds 7200\n"
         "  zvmlab fuzz --minimise zvmlab-fuzz/af_iucv/findings/0f3a…/case.json\n"
         "  zvmlab fuzz --replay case.json -n 10 --emit reproducer",
     )
     add = parser.add_argument
-    add("target", nargs="?", metavar="TARGET", help="what is fuzzed; 'list' names all targets")
-    kernel_option(parser)
+    add(
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help="what is fuzzed; 'list' names all targets, 'all' is all of them, and 'report' the"
+        " report of a campaign that has been run",
+    )
+    kernels_option(parser)
     driver_option(parser)
     coverage_options(parser)
     add(
@@ -72,7 +84,7 @@ def add_commands(commands: Any) -> None:
         type=seconds,
         default=_SECONDS,
         metavar="N",
-        help=f"for how long (default: {_SECONDS:g})",
+        help=f"for how long, all together (default: {_SECONDS:g})",
     )
     add("--cases", type=int, default=0, metavar="N", help="no more cases than this")
     add("--jobs", type=int, default=_JOBS, metavar="N",
@@ -94,7 +106,8 @@ def add_commands(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="DIR",
-        help=f"folder for findings (default: {_FOLDER}/TARGET)",
+        help=f"folder for findings (default: {_FOLDER}/TARGET), or of several targets or kernels"
+        f" for DIR/KERNEL/TARGET and report.md (default: {_FOLDER}/{_CAMPAIGN})",
     )
     shard_option(parser, "cases")
     how = parser.add_mutually_exclusive_group()
@@ -115,14 +128,76 @@ def add_commands(commands: Any) -> None:
 
 
 def run_fuzz(arguments: argparse.Namespace) -> int:
-    """A run, or one case."""
+    """A run, a campaign, or one case."""
     if not 1 <= arguments.times <= _MOST_TIMES or arguments.cases < 0:
         raise UsageError(f"-n takes 1 to {_MOST_TIMES}, --cases 0 or more")
+    words, kernels = arguments.targets, arguments.kernel
+    for word in (_LIST, _REPORT):
+        if word in words and len(words) > 1:
+            raise UsageError(f"'{word}' is no target, and stands alone")
+    if words == [_REPORT]:
+        return _table(_place(arguments), True)
+    if len(words) > 1 or len(kernels) > 1 or _ALL in words:
+        return _campaign(arguments)
+    arguments.target = words[0] if words else None
+    arguments.kernel = kernels[0] if kernels else DEFAULT_KERNEL
     arguments.counts = counts_of(arguments)
     if arguments.replay or arguments.minimise:
         with _with_bug(arguments):
             return _one_case(arguments)
     return _run(arguments)
+
+
+def _place(arguments: argparse.Namespace) -> Path:
+    """The folder of a campaign."""
+    return arguments.output or Path(_FOLDER, _CAMPAIGN)
+
+
+def _campaign(arguments: argparse.Namespace) -> int:
+    """Several targets, or several kernels."""
+    from zvmlab.fuzz.campaign import MAX_SEED
+    from zvmlab.fuzz.turns import How, run, turns
+
+    for name in _OF_ONE:
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name} is for one target on one kernel")
+    if not arguments.shard.whole:
+        raise UsageError(
+            "--shard is for one target on one kernel; give each machine its own targets"
+        )
+    if not arguments.targets:
+        raise UsageError("name targets, or 'all'")
+    seed = arguments.seed if arguments.seed is not None else random.randint(0, MAX_SEED)
+    kernels = arguments.kernel or [DEFAULT_KERNEL]
+    place = _place(arguments)
+    how = How(arguments.seconds, arguments.jobs, seed, tuple(_passed_on(arguments)))
+    todo = turns(arguments.targets, kernels, arguments.driver, place)
+    print(f"seed {seed}", flush=True)
+    try:
+        passed = run(todo, how, Progress())
+    except (KeyboardInterrupt, SystemExit):
+        with contextlib.suppress(UsageError):  # of a campaign that has not begun
+            _table(place, False)
+        raise
+    return _table(place, passed)
+
+
+def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:
+    """Words of the command line that are each pair's."""
+    if arguments.cases:
+        yield from ("--cases", str(arguments.cases))
+    if arguments.schedules:
+        yield "--schedules"
+
+
+def _table(place: Path, passed: bool) -> int:
+    """Show what a campaign has found, and write it into its folder."""
+    from zvmlab.fuzz.finding import load_known
+    from zvmlab.fuzz.table import rows_of, text, write
+
+    rows = rows_of(place, load_known())
+    print(text(rows), write(place, rows), sep="\n")
+    return EXIT_PASS if passed and not any(row.new for row in rows) else EXIT_FAILED
 
 
 def _one_case(arguments: argparse.Namespace) -> int:
@@ -203,11 +278,11 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
 
 def _run(arguments: argparse.Namespace) -> int:
     from zvmlab.fuzz.campaign import MAX_SEED, Plan
-    from zvmlab.fuzz.grammar import find, load, folder, names
+    from zvmlab.fuzz.grammar import find, folder, load, names
 
     if arguments.target is None:
         raise UsageError(f"name a target ({', '.join(names())}), or a case by --replay")
-    if arguments.target == "list":
+    if arguments.target == _LIST:
         for name in names():
             print(f"{name:<14} {load(folder() / f'{name}.toml').text}")
         return EXIT_PASS
@@ -227,6 +302,9 @@ def _run(arguments: argparse.Namespace) -> int:
         arguments.shard,
         arguments.cases,
         arguments.schedules,
+        arguments.kernel,
+        arguments.driver,
+        arguments.bug or "",
     )
     print(f"seed {seed}", flush=True)
     plan.begin()
@@ -346,12 +424,13 @@ def _report(done: Campaign, arguments: argparse.Namespace, target: Target) -> in
     if arguments.emit:
         from zvmlab.fuzz.emit import emit
         from zvmlab.guest.artifacts import prepare
-        from zvmlab.guest.config import GuestConfig
 
-        artifacts = prepare(GuestConfig(kernel=arguments.kernel, modules=target.modules))
+        with _judge(done.plan, arguments.kernel, arguments) as judge:
+            artifacts = prepare(judge.config)
         for found in done.new:
-            findings = [(found.finding, 1)]
+            times, runs = found.shown
             place = arguments.emit / found.finding.name
-            emit(found.case, target, arguments.kernel, artifacts, findings, 1, place)
+            findings = [(found.finding, times)]
+            emit(found.case, target, arguments.kernel, artifacts, findings, runs, place)
             print(place)
     return EXIT_FAILED if done.new else EXIT_PASS

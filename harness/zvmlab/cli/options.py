@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from zvmlab.guest.run_dir import RunningGuest
 
 _DAY = 86400
+DEFAULT_KERNEL = "bookworm"
 KERNEL_HELP = (
     "guest kernel: bookworm (default), trixie, sid, debug, an image, or a kernel source tree to"
     " build: a folder or source:6.1; TREE:full uses Debian's configuration, TREE:FILE the one in FILE,"
@@ -110,9 +111,20 @@ def kernel_option(parser: argparse.ArgumentParser) -> None:
     """--kernel, which kernel."""
     parser.add_argument(
         "--kernel",
-        default="bookworm",
+        default=DEFAULT_KERNEL,
         metavar="SUITE|PATH|TREE",
         help=KERNEL_HELP,
+    )
+
+
+def kernels_option(parser: argparse.ArgumentParser) -> None:
+    """--kernel, which kernels; none: the default one."""
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="SUITE|PATH|TREE",
+        help=f"{KERNEL_HELP}; may be repeated",
     )
 
 

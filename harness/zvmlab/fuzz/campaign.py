@@ -2,8 +2,8 @@
 """The fuzzer's loop: cases by seed, in several guests, with a corpus and findings in a folder.
 
     CORPUS/NAME.json                    a case that has reached something new
-    FOLDER/findings/NAME/case.json      a case that shows a finding, as small as it has become
-    FOLDER/findings/NAME/report.txt     what that is
+    FOLDER/findings/NAME/               a finding (zvmlab.fuzz.found)
+    FOLDER/run.json                     figures and findings of all runs of this folder
 """
 
 from __future__ import annotations
@@ -13,33 +13,41 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from zvmlab.base.errors import UsageError
+from zvmlab.base.json_file import parse
 from zvmlab.base.owned import claim
 from zvmlab.base.progress import Progress
+from zvmlab.base.results import sense
 from zvmlab.base.shard import Shard
 from zvmlab.fuzz.case import Case, load, save
 from zvmlab.fuzz.finding import Finding, Known, reason
+from zvmlab.fuzz.found import CASE, FINDINGS, Found, from_data, keep, number
 from zvmlab.fuzz.grammar import Target
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
 from zvmlab.fuzz.runner import Ran
-from zvmlab.scenarios.steps import text_of
+from zvmlab.guest.names import UPSTREAM_DRIVER
 
 MAX_SEED = (1 << 32) - 1
 MAX_JOBS = 16
-FINDINGS, GUESTS = "findings", "guests"
-CASE, REPORT = "case.json", "report.txt"
+GUESTS = "guests"
+RUN = "run.json"
+RUN_BYTES = 256 << 20
 _SMALL_TRIES = 150
 """So many candidates a finding is made smaller with at the end of a run."""
+SMALL_SECONDS = 300.0
+"""So long all findings of a run together are made small, or as long as the run has taken."""
 _PROGRESS_SECONDS = 1.0
 _RUNS = 3
 """A candidate shows the finding if one of so many runs does."""
+_TIMES = 10
+"""And so often the small case is run, to say how often it shows the finding."""
 
 
 class Runs(Protocol):
@@ -82,6 +90,9 @@ class Plan:
     """0: as many as there is time for."""
     schedules: bool = False
     """Each case has a seed of when the next CPU has its turn."""
+    kernel: str = ""
+    driver: str = UPSTREAM_DRIVER
+    bug: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
@@ -105,34 +116,33 @@ class Plan:
         """Where its case is."""
         return self.folder / FINDINGS / found.finding.name / CASE
 
-
-@dataclass
-class Found:
-    """A finding, and the case that has shown it first."""
-
-    finding: Finding
-    case: Case
-    defect: str | None
-    """What it is known as."""
-    times: int = 1
-    tries: int = 0
-    """Candidates that were run to make the case small."""
-    notes: list[str] = field(default_factory=list)
-    """What else is to be said of it."""
+    @property
+    def run(self) -> dict[str, str]:
+        """What all runs of a folder have in common whose figures are added up."""
+        return {
+            "target": self.target.name,
+            "kernel": self.kernel,
+            "driver": self.driver,
+            "bug": self.bug,
+        }
 
 
 @dataclass
 class Campaign:
-    """What has been done so far."""
+    """What has been done so far in a folder."""
 
     plan: Plan
     cases: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     guests: int = 0
+    runs: int = 1
     places: set[str] = field(default_factory=set)
-    """Names of the blocks that were reached."""
+    """Names of the blocks that were reached, by this run."""
     pairs: set[tuple[str, str]] = field(default_factory=set)
+    most_blocks: int = 0
+    most_pairs: int = 0
+    """So many an earlier run has reached: a run that ends early has not run all of the corpus."""
     corpus: list[Case] = field(default_factory=list)
     found: dict[str, Found] = field(default_factory=dict)
 
@@ -141,18 +151,55 @@ class Campaign:
         """Findings that are not known."""
         return [one for one in self.found.values() if one.defect is None]
 
+    @property
+    def blocks(self) -> int:
+        """So many blocks are reached."""
+        return max(self.most_blocks, len(self.places))
+
+    @property
+    def pair_count(self) -> int:
+        """So many pairs of them are."""
+        return max(self.most_pairs, len(self.pairs))
+
     def line(self) -> str:
         """One line about it."""
         return (
-            f"{self.cases} cases, {_rate(self.cases, self.seconds)} a second,"
-            f" {_rate(self.cases, self.cpu_seconds)} a CPU second, {len(self.places)} blocks,"
-            f" {len(self.pairs)} pairs of them, corpus {len(self.corpus)},"
+            f"{self.cases} cases, {rate(self.cases, self.seconds)} a second,"
+            f" {rate(self.cases, self.cpu_seconds)} a CPU second, {self.blocks} blocks,"
+            f" {self.pair_count} pairs of them, corpus {len(self.corpus)},"
             f" findings {len(self.found)} ({len(self.new)} new)"
         )
 
 
-def _rate(number: int, seconds: float) -> str:
+def rate(number: int, seconds: float) -> str:
+    """A number for each of so many seconds, for people."""
     return f"{number / seconds:.1f}" if seconds else "0"
+
+
+def begun(plan: Plan, known: Sequence[Known]) -> Campaign:
+    """What earlier runs have done in the folder; of another target, kernel or driver they do not count."""
+    file = plan.folder / RUN
+    if not file.exists():
+        return Campaign(plan)
+    noted: Any = parse(file, str(file), RUN_BYTES)
+    with sense(file):
+        if any(noted.get(name) != value for name, value in plan.run.items()):
+            return Campaign(plan)
+        done = Campaign(
+            plan,
+            number(noted["cases"]),
+            float(noted["seconds"]),
+            float(noted["cpu-seconds"]),
+            number(noted["guests"]),
+            number(noted["runs"]) + 1,
+            most_blocks=number(noted["blocks"]),
+            most_pairs=number(noted["pairs"]),
+        )
+        for data in noted["findings"]:
+            found = from_data(file, plan.target.name, data)
+            found.defect = reason(found.case, found.finding, known, plan.driver) or found.defect
+            done.found[found.finding.key] = found
+    return done
 
 
 def load_corpus(folder: Path, target: Target) -> list[Case]:
@@ -170,7 +217,8 @@ class _Loop:
     """What the jobs share."""
 
     def __init__(self, plan: Plan, known: Sequence[Known], runners: Sequence[Runs]) -> None:
-        self.done = Campaign(plan)
+        self.done = begun(plan, known)
+        self._before = replace(self.done)
         self._known = known
         self._runners = runners
         self._lock = threading.Lock()
@@ -181,6 +229,12 @@ class _Loop:
         self._seen: dict[tuple[int, int], set[tuple[int, int]]] = {}
         self.stop = threading.Event()
 
+    @property
+    def over(self) -> bool:
+        """Has somebody ended it, or is its time up?"""
+        seconds = time.monotonic() - self._begun
+        return self.stop.is_set() or seconds >= self.done.plan.seconds
+
     def seeds(self) -> list[Case]:
         """What the corpus has from earlier runs."""
         plan = self.done.plan
@@ -190,9 +244,8 @@ class _Loop:
         """The next case of this shard; None: enough."""
         plan = self.done.plan
         with self._lock:
-            over = time.monotonic() - self._begun >= plan.seconds
             enough = 0 < plan.cases <= self._number // plan.shard.count
-            if self.stop.is_set() or over or enough:
+            if self.over or enough:
                 return None
             number, self._number = self._number, self._number + plan.shard.count
             corpus = list(self.done.corpus)
@@ -242,14 +295,16 @@ class _Loop:
         keep(found, self.done.plan.folder)
 
     def _count(self, job: int, runner: Runs) -> None:
-        self.done.seconds = time.monotonic() - self._begun
+        before = self._before
+        self.done.seconds = before.seconds + time.monotonic() - self._begun
         # An emulator that has ended took its time along; the last that was known counts.
         ended, last = self._emulators.get(job, (0.0, 0.0))
         now = runner.cpu_seconds()
         self._emulators[job] = (ended + last, now) if now < last else (ended, now)
         used = sum(ended + last for ended, last in self._emulators.values())
-        self.done.cpu_seconds = used + time.process_time() - self._cpu
-        self.done.guests = sum(one.booted for one in self._runners)
+        used += time.process_time() - self._cpu
+        self.done.cpu_seconds = before.cpu_seconds + used
+        self.done.guests = before.guests + sum(one.booted for one in self._runners)
 
 
 def lines(done: Campaign) -> Iterator[str]:
@@ -261,23 +316,6 @@ def lines(done: Campaign) -> Iterator[str]:
         yield f"  {found.finding.text}"
         yield f"  {done.plan.place_of(found)}"
         yield from (f"  {note}" for note in found.notes)
-
-
-def keep(found: Found, folder: Path) -> None:
-    """Write a finding into the folder of the run."""
-    place = folder / FINDINGS / found.finding.name
-    save(found.case, place / CASE)
-    (place / REPORT).write_text(report(found), encoding="utf-8")
-
-
-def report(found: Found) -> str:
-    """What a finding is, for people."""
-    finding = found.finding
-    lines = [finding.key, "", finding.text]
-    lines += ["", f"known: {found.defect}"] if found.defect else []
-    lines += ["", "steps:", *(f"  {text_of(step)}" for step in found.case.steps)]
-    lines += ["", finding.report] if finding.report else []
-    return "\n".join(lines) + "\n"
 
 
 def shows(runner: Runs, key: str, runs: int = _RUNS) -> Callable[[Case], bool]:
@@ -316,7 +354,7 @@ def fuzz(
         def work(job: int) -> None:
             runner = runners[job]
             for case in seeds[job :: len(runners)]:
-                if loop.stop.is_set():
+                if loop.over:
                     return
                 loop.take(job, runner, case, runner.run(case))
             while (case_ := loop.next()) is not None:
@@ -330,7 +368,7 @@ def fuzz(
             _run_all(work, loop, runners)
         except BaseException:
             # Of Ctrl-C, or of a guest that does not start: what was found until then is kept.
-            _note(loop.done)
+            note(loop.done)
             for line in lines(loop.done):
                 progress.say(line)
             raise
@@ -339,8 +377,9 @@ def fuzz(
             teller.join()
     if without is not None:
         compare(loop.done, without, progress)
-    _make_small(loop, runners[0], progress)
-    _note(loop.done)
+    note(loop.done)  # for whoever ends what follows
+    _make_small(loop.done, runners[0], progress)
+    note(loop.done)
     return loop.done
 
 
@@ -359,13 +398,24 @@ def _run_all(work: Callable[[int], None], loop: _Loop, runners: Sequence[Runs]) 
         raise errors[0]
 
 
-def _make_small(loop: _Loop, runner: Runs, progress: Progress) -> None:
-    for found in loop.done.new:
+def _make_small(done: Campaign, runner: Runs, progress: Progress) -> None:
+    """What is new and has not been made small yet, as long as there is time."""
+    end = time.monotonic() + max(done.plan.seconds, SMALL_SECONDS)
+
+    def over() -> bool:
+        return time.monotonic() >= end
+
+    for found in [one for one in done.new if not one.small]:
+        if over():
+            return
         with progress.step(f"making {found.finding.key} small"):
             look = shows(runner, found.finding.key)
             if look(found.case):
-                found.case, found.tries = minimise(found.case, look, _SMALL_TRIES)
-                keep(found, loop.done.plan.folder)
+                found.case, found.tries = minimise(found.case, look, _SMALL_TRIES, over)
+                found.small = not over()
+                once = shows(runner, found.finding.key, 1)
+                found.shown = sum(once(found.case) for _ in range(_TIMES)), _TIMES
+                keep(found, done.plan.folder)
 
 
 def confirm(done: Campaign, judge: Runs, known: Sequence[Known], progress: Progress) -> None:
@@ -375,16 +425,16 @@ def confirm(done: Campaign, judge: Runs, known: Sequence[Known], progress: Progr
         for found in list(done.found.values()):
             ran = judge.run(found.case)
             keys = [finding.key for finding in ran.findings]
-            found.notes.append(f"on the second kernel: {'; '.join(keys) or 'nothing'}")
-        for number, case in enumerate(done.corpus, 1):
+            found.note(f"on the second kernel: {'; '.join(keys) or 'nothing'}")
+        for at, case in enumerate(done.corpus, 1):
             for finding in judge.run(case).findings:
                 if finding.key not in done.found:
                     defect = reason(case, finding, known, judge.driver)
                     found = Found(finding, case, defect, notes=["on the second kernel only"])
                     done.found[finding.key] = found
                     keep(found, plan.folder)
-            step.update(number)
-    _note(done)
+            step.update(at)
+    note(done)
 
 
 def compare(done: Campaign, without: Runs, progress: Progress) -> None:
@@ -394,28 +444,31 @@ def compare(done: Campaign, without: Runs, progress: Progress) -> None:
             if shows(without, found.finding.key)(found.case):
                 found.defect = "the kernel without the bug shows it, too"
             else:
-                found.notes.append("without the bug: nothing")
-    _note(done)
+                found.note("without the bug: nothing")
+    note(done)
 
 
-def _note(done: Campaign) -> None:
-    """The figures of the run, for programs."""
+def note(done: Campaign) -> None:
+    """The figures of all runs of the folder, for programs and for the next run."""
     text: dict[str, Any] = {
-        "target": done.plan.target.name,
+        **done.plan.run,
         "seed": done.plan.seed,
         "shard": str(done.plan.shard),
+        "runs": done.runs,
         "cases": done.cases,
         "seconds": round(done.seconds, 1),
         "cpu-seconds": round(done.cpu_seconds, 1),
         "guests": done.guests,
-        "blocks": len(done.places),
-        "pairs": len(done.pairs),
+        "blocks": done.blocks,
+        "pairs": done.pair_count,
         "corpus": len(done.corpus),
-        "findings": [
-            {"key": one.finding.key, "known": one.defect, "times": one.times,
-             "case": f"{FINDINGS}/{one.finding.name}/{CASE}"}
-            for one in done.found.values()
-        ],
-    }  # fmt: skip
-    file = done.plan.folder / "run.json"
-    file.write_text(json.dumps(text, indent=1) + os.linesep, encoding="utf-8")
+        "findings": [{"key": one.finding.key, **one.to_json()} for one in done.found.values()],
+    }
+    write(done.plan.folder / RUN, text)
+
+
+def write(file: Path, noted: Mapping[str, Any]) -> None:
+    """Write run.json, at once and whole."""
+    part = file.with_name(f".{file.name}.part")
+    part.write_text(json.dumps(noted, indent=1) + os.linesep, encoding="utf-8")
+    part.replace(file)

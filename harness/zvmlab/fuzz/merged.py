@@ -6,7 +6,7 @@ The lines of results.jsonl (zvmlab.base.results), of the kind "kernel-fuzz":
     {"cases": 100, "seconds": 8.5, "cpu-seconds": 3.2, "guests": 2}
     {"pairs": [["outside", "mon_open+0x0 [monreader]"], …]}
     {"corpus": {…}}                                             a case that has reached something new
-    {"finding": {…}, "case": {…}, "known": null, "times": 3, "notes": []}
+    {"finding": {…}, "case": {…}, "known": null, "times": 3, …}  a finding (zvmlab.fuzz.found)
 """
 
 from __future__ import annotations
@@ -15,18 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from zvmlab.base.errors import UsageError
-from zvmlab.base.json_file import short
-from zvmlab.base.plain import harmless
 from zvmlab.base.results import NAME, Head, Results, ResultsFile, sense
-from zvmlab.fuzz.campaign import Campaign, Found, Plan, keep
-from zvmlab.fuzz.case import Case, from_json, save
-from zvmlab.fuzz.finding import Finding
+from zvmlab.fuzz.campaign import Campaign, Plan
+from zvmlab.fuzz.case import save
+from zvmlab.fuzz.found import case_of, from_data, keep, number
 from zvmlab.fuzz.grammar import find
 
 KIND = "kernel-fuzz"
-_MOST = 1 << 53
-_FINDING = ("kind", "where", "text", "report")
 
 
 def write(done: Campaign, kernel: str, driver: str) -> None:
@@ -52,13 +47,7 @@ def _lines(done: Campaign) -> Iterator[dict[str, Any]]:
     for case in done.corpus:
         yield {"corpus": case.to_json()}
     for found in done.found.values():
-        yield {
-            "finding": {name: getattr(found.finding, name) for name in _FINDING},
-            "case": found.case.to_json(),
-            "known": found.defect,
-            "times": found.times,
-            "notes": found.notes,
-        }
+        yield found.to_json()
 
 
 def merged(shards: Sequence[Results], output: Path) -> Campaign:
@@ -82,49 +71,23 @@ def merged(shards: Sequence[Results], output: Path) -> Campaign:
 
 
 def _add(done: Campaign, path: Path, line: dict[str, Any]) -> None:
+    target = done.plan.target.name
     if "cases" in line:
-        done.cases += _count(line["cases"])
+        done.cases += number(line["cases"])
         # Shards run beside each other.
         done.seconds = max(done.seconds, float(line["seconds"]))
         done.cpu_seconds += float(line["cpu-seconds"])
-        done.guests += _count(line["guests"])
+        done.guests += number(line["guests"])
     elif "pairs" in line:
         pairs = {(str(before), str(after)) for before, after in line["pairs"]}
         done.pairs |= pairs
         done.places |= {after for _, after in pairs}
     elif "corpus" in line:
-        case = _case(done, path, line["corpus"])
+        case = case_of(path, target, line["corpus"])
         if case not in done.corpus:
             done.corpus.append(case)
     else:
-        _add_finding(done, path, line)
-
-
-def _count(value: object) -> int:
-    if not isinstance(value, int) or not 0 <= value <= _MOST:
-        raise ValueError("no number of a run")
-    return value
-
-
-def _case(done: Campaign, path: Path, data: object) -> Case:
-    case = from_json(f"a case in {path}", data)
-    if case.target != done.plan.target.name:
-        raise UsageError(f"a case in {path} is of the target {short(case.target)}")
-    return case
-
-
-def _add_finding(done: Campaign, path: Path, line: dict[str, Any]) -> None:
-    texts = {name: str(line["finding"][name]) for name in _FINDING}
-    finding = Finding(**{name: harmless(text, name == "report") for name, text in texts.items()})
-    known = done.found.get(finding.key)
-    if known is not None:
-        known.times += _count(line["times"])
-        return
-    defect = line["known"]
-    done.found[finding.key] = Found(
-        finding,
-        _case(done, path, line["case"]),
-        None if defect is None else harmless(str(defect), lines=False),
-        _count(line["times"]),
-        notes=[harmless(str(note), lines=False) for note in line["notes"]],
-    )
+        found = from_data(path, target, line)
+        known = done.found.setdefault(found.finding.key, found)
+        if known is not found:
+            known.times += found.times

@@ -23,6 +23,8 @@ MOST = 500
 
 Shows = Callable[[Case], bool]
 """Does a case still show what it is about?"""
+Over = Callable[[], bool]
+"""Is there no time for more?"""
 
 
 class _Enough(Exception):
@@ -30,15 +32,16 @@ class _Enough(Exception):
 
 
 class _Minimiser:
-    def __init__(self, case: Case, shows: Shows, most: int) -> None:
+    def __init__(self, case: Case, shows: Shows, most: int, over: Over) -> None:
         self.case = case
         self.tries = 0
         self._shows = shows
         self._most = most
+        self._over = over
 
     def _take(self, candidate: Case) -> bool:
         """Go on from it if it shows the same."""
-        if self.tries >= self._most:
+        if self.tries >= self._most or self._over():
             raise _Enough
         self.tries += 1
         if not self._shows(candidate):
@@ -103,9 +106,11 @@ class _Minimiser:
         return self._take(self.case.with_steps(steps))
 
 
-def minimise(case: Case, shows: Shows, most: int = MOST) -> tuple[Case, int]:
+def minimise(
+    case: Case, shows: Shows, most: int = MOST, over: Over = lambda: False
+) -> tuple[Case, int]:
     """The smallest case found that shows the same, and how many candidates were run for that."""
-    found = _Minimiser(case, shows, most)
+    found = _Minimiser(case, shows, most, over)
     try:
         while found.fewer_steps() | found.simpler_steps():
             pass
