@@ -223,6 +223,14 @@ uint64_t arg_number(struct rd *in, const struct results *earlier);
 /** Decode, execute and append the result. */
 enum status op_call(struct rd *in, const struct results *earlier, struct wr *out, int64_t *ret);
 
+/* own.c */
+
+/**
+ * Give a file that stays open a number that no request has.  Return: that number, or @fd (negative:
+ * there is no file, with errno as it is) if there is none.
+ */
+int own_file(int fd);
+
 /* klog.c */
 
 /** A descriptor that reads what the kernel logs from now on, or -1. */

@@ -65,7 +65,7 @@ int link_connect(const char *user, const char *name)
 		goto fail;
 	limit.tv_sec = 0;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	return fd;
+	return own_file(fd);
 fail:
 	error = errno;
 	close(fd);

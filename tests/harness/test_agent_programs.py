@@ -301,6 +301,20 @@ def test_kernel_log_goes_on_where_the_last_request_ended(binary: Path) -> None:
             assert _logs_open(process.pid) == 1
 
 
+def test_files_of_the_agent_are_not_closed_by_requests(binary: Path) -> None:
+    """What it opens to keep has none of their numbers: one that is closed twice is nobody's."""
+    _needs_the_log()
+    with host_agent.running(binary) as (stream, _):
+        agent = Agent(stream)
+        for ask in (agent.log_position, lambda: agent.settle(0.0, 0)):
+            number = agent.open("/dev/null").check()
+            agent.close(number).check()
+            ask()
+            assert agent.close(number).errno == errno.EBADF
+            assert agent.open("/dev/null").check() == number
+            agent.close(number).check()
+
+
 def test_settle_sleeps_and_says_what_runs_and_was_logged(agent: Agent) -> None:
     """A program that never sleeps counts, and so does a record of another writer."""
     _needs_the_log()
