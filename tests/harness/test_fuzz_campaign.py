@@ -7,17 +7,22 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from test_kernel_fuzz import CASES, QUIET, FakeRunner, plan
+
 from zvmlab.base.errors import UsageError
 from zvmlab.base.tree import TREE
+from zvmlab.builder.count_folder import KernelCounts
 from zvmlab.builder.kernel import Kernel
+from zvmlab.cli import fuzz as command
 from zvmlab.cli.main import main
+from zvmlab.coverage.report import FileCoverage
 from zvmlab.fuzz import campaign as campaign_module
 from zvmlab.fuzz import table as table_module
 from zvmlab.fuzz import turns as turns_module
@@ -207,12 +212,12 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Processes that only note that they have run; what those of some targets do instead."""
     does: dict[str, str] = {}
 
-    def command(turn: Turn, _how: How, share: float, _jobs: int) -> list[str]:
+    def fake(turn: Turn, _how: How, share: float, _jobs: int) -> list[str]:
         words = [sys.executable, "-c", f"import signal;{HANDLER}{PROGRAM}", str(turn.folder)]
         return [*words, str(share), *filter(None, [does.get(turn.target.name)])]
 
     kernel = Kernel("6.12", "6.12.0", Path("image"), Path("modules"))
-    monkeypatch.setattr(turns_module, "command", command)
+    monkeypatch.setattr(turns_module, "command", fake)
     monkeypatch.setattr(turns_module, "resolve", lambda *_, **__: kernel)
     monkeypatch.setattr(turns_module, "lacks", lambda _, turn: does.get(f"no {turn.target.name}"))
     return does
@@ -288,6 +293,18 @@ def test_a_pair_is_an_ordinary_run(tmp_path: Path) -> None:
         *("--seconds", "40.0", "--jobs", "1", "--output", str(turn.folder)),
         *("--emit", str(turn.folder / "reproducers"), "--cases", "3"),
     ]
+
+
+def test_lines_are_counted_by_kernels_that_do(tmp_path: Path) -> None:
+    """Not those of a driver that is none of the kernel's."""
+    how = How(60, 2, 7, coverage=Path("cov"))
+    for kernel, driver, counted in (
+        ("source:7.2:coverage", "upstream", True),
+        ("source:7.2:coverage", "zvmlab", False),
+        ("6.12", "upstream", False),
+    ):
+        words = turns_module.command(Turn(find("iucv"), kernel, driver, tmp_path), how, 40.0, 1)
+        assert (words[-2:] == ["--coverage", "cov"]) is counted
 
 
 # The report.
@@ -391,6 +408,7 @@ def test_words_of_a_campaign_are_checked(
         (["iucv", *two, "--confirm", "x"], "--confirm is for one target on one kernel"),
         (["all", "--replay", "x"], "--replay is for one target on one kernel"),
         (["all", "--seed", "1", "--shard", "1/2"], "--shard is for one target on one kernel"),
+        (["all", "--coverage", "x"], "kernel bookworm counts no lines"),
         (["report"], "zvmlab-fuzz/campaign is no folder of a campaign"),
     ]
     for words, said in wrong:
@@ -424,6 +442,29 @@ def test_the_command_runs_a_campaign_and_reports_it(
     capsys.readouterr()
     assert main(["fuzz", "report", "--output", str(tmp_path)]) == 0
     assert "1 pairs of a target and a kernel, 100 cases" in capsys.readouterr().out
+
+
+def test_lines_of_a_pair_are_those_of_its_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all sources; a kernel that counts none has no number."""
+    counts = KernelCounts(tmp_path / "cov" / "7.2", "7.2", "tree")
+    other = KernelCounts(tmp_path / "cov" / "6.1", "6.1", "tree")
+
+    def report(kernels: list[KernelCounts], _scratch: Path) -> object:
+        assert kernels == [replace(counts, only="fuzz iucv ")]
+        files = [FileCoverage("a.c", {1: 3, 2: 0}), FileCoverage("b.c", {1: 1, 9: 1})]
+        return SimpleNamespace(files=files)
+
+    monkeypatch.setattr("zvmlab.builder.count_folder.of_kernel", lambda *_: counts)
+    monkeypatch.setattr("zvmlab.builder.count_folder.kernels_in", lambda _: [other, counts])
+    monkeypatch.setattr("zvmlab.builder.kernels.resolve", lambda _: None)
+    monkeypatch.setattr("zvmlab.coverage.report.Report", report)
+    todo = [turn_of(tmp_path, "iucv", name) for name in ("source:7.2:coverage", "6.12")]
+    for turn in todo:
+        made(tmp_path, "iucv", turn.kernel)
+    command._note_lines(todo, tmp_path / "cov")
+    assert [figures(turn.folder).get("lines") for turn in todo] == [3, None]
 
 
 CAMPAIGN = """

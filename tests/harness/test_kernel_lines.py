@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -103,6 +104,15 @@ def kept(folder: Path) -> list[tuple[str, str, dict[str, bytes]]]:
         read = {str(file.relative_to(test.folder)): file.read_bytes() for file in files}
         found.append((test.name, test.lost, read))
     return found
+
+
+def test_some_tests_are_chosen_by_the_beginning_of_their_names(tmp_path: Path) -> None:
+    counts = Counts(tmp_path / "lines")
+    for name in ("fuzz iucv 1", "fuzz iucv_2", "fuzz af_iucv 1"):
+        counts.keep(model({"net/a.gcda": b"1"}), name)
+    (found,) = kernels_in(tmp_path / "lines")
+    assert len(list(found.tests())) == 3
+    assert [one.name for one in replace(found, only="fuzz iucv ").tests()] == ["fuzz iucv 1"]
 
 
 def test_each_test_has_what_it_has_run(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ class KernelCounts:
     folder: Path
     version: str
     name: str
+    only: str = ""
+    """The names of tests that count begin so."""
 
     @property
     def notes(self) -> Path:
@@ -71,7 +73,8 @@ class KernelCounts:
             # Whoever was to write them may have ended before.
             there = any(file.parent.rglob(f"*{COUNTS}"))
             lost = noted["lost"] or ("" if there else "they were never written")
-            found.append(CountsOfTest(noted["test"], lost, file.parent, noted["undecided"]))
+            if noted["test"].startswith(self.only):
+                found.append(CountsOfTest(noted["test"], lost, file.parent, noted["undecided"]))
         yield from sorted(found, key=lambda test: (test.name, test.folder))
 
 

@@ -8,8 +8,10 @@ import contextlib
 import os
 import random
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from zvmlab.fuzz.finding import Finding
     from zvmlab.fuzz.grammar import Target
     from zvmlab.fuzz.runner import Runner
+    from zvmlab.fuzz.turns import Turn
     from zvmlab.verdict.sides import Side
 
 _SECONDS = 60.0
@@ -168,9 +171,10 @@ def _campaign(arguments: argparse.Namespace) -> int:
     if not arguments.targets:
         raise UsageError("name targets, or 'all'")
     seed = arguments.seed if arguments.seed is not None else random.randint(0, MAX_SEED)
-    kernels = arguments.kernel or [DEFAULT_KERNEL]
+    kernels = _counted(arguments)
     place = _place(arguments)
-    how = How(arguments.seconds, arguments.jobs, seed, tuple(_passed_on(arguments)))
+    options = tuple(_passed_on(arguments))
+    how = How(arguments.seconds, arguments.jobs, seed, options, arguments.coverage)
     todo = turns(arguments.targets, kernels, arguments.driver, place)
     print(f"seed {seed}", flush=True)
     try:
@@ -179,7 +183,40 @@ def _campaign(arguments: argparse.Namespace) -> int:
         with contextlib.suppress(UsageError):  # of a campaign that has not begun
             _table(place, False)
         raise
+    if arguments.coverage is not None:
+        _note_lines(todo, arguments.coverage)
     return _table(place, passed)
+
+
+def _counted(arguments: argparse.Namespace) -> list[str]:
+    """The kernels of a campaign; those that count lines count those of --coverage-file, too."""
+    from zvmlab.builder.kernel import counts_lines
+    from zvmlab.builder.tree_name import with_counted
+    from zvmlab.coverage.gcov import need_gcov
+    from zvmlab.guest.kernel_lines import check_counts
+
+    kernels = arguments.kernel or [DEFAULT_KERNEL]
+    if arguments.coverage is not None:
+        need_gcov()
+        check_counts(next(filter(counts_lines, kernels), kernels[0]))
+    files = arguments.coverage_file
+    return [with_counted(one, files) if files and counts_lines(one) else one for one in kernels]
+
+
+def _note_lines(todo: Sequence[Turn], folder: Path) -> None:
+    """How many lines of Linux each pair has run, of those whose kernels count them."""
+    from zvmlab.builder.count_folder import kernels_in, of_kernel
+    from zvmlab.builder.kernels import resolve
+    from zvmlab.coverage.report import Report
+    from zvmlab.fuzz.turns import note_lines
+
+    for turn in [turn for turn in todo if turn.counts]:
+        place = of_kernel(folder, resolve(turn.kernel)).folder
+        only = f"fuzz {turn.target.name} "
+        kernels = [replace(one, only=only) for one in kernels_in(folder) if one.folder == place]
+        with tempfile.TemporaryDirectory(prefix="zvmlab-coverage-") as scratch:
+            files = Report(kernels, Path(scratch)).files
+        note_lines(turn, sum(count > 0 for file in files for count in file.lines.values()))
 
 
 def _passed_on(arguments: argparse.Namespace) -> Iterator[str]:

@@ -20,12 +20,10 @@ from zvmlab.base.results import sense
 from zvmlab.fuzz.campaign import RUN, rate
 from zvmlab.fuzz.finding import Known, reason
 from zvmlab.fuzz.found import CASE, FINDINGS, Found, from_data, number
-from zvmlab.fuzz.turns import REPRODUCERS, SAID, noted
+from zvmlab.fuzz.turns import LINES, REPRODUCERS, SAID, noted
 from zvmlab.guest.names import UPSTREAM_DRIVER
 
 NAME = "report.md"
-LINES = "lines"
-"""Of run.json: so many lines of Linux the cases have run, if they were counted."""
 _HOUR = 3600
 _OUR_PAGE = "monreader"
 # "docs/upstream-kernel.md, 5, 6 or 9: …" of known.toml, "kernel: dcssblk, defect 2: …" of sweep/known.py.

@@ -28,7 +28,7 @@ from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.progress import Progress
 from zvmlab.base.results import sense
 from zvmlab.base.tree import TREE
-from zvmlab.builder.kernel import Kernel
+from zvmlab.builder.kernel import Kernel, counts_lines
 from zvmlab.builder.kernels import resolve
 from zvmlab.builder.modules import available, builtin, module_name
 from zvmlab.fuzz.campaign import MAX_JOBS, RUN, RUN_BYTES, SMALL_SECONDS, write
@@ -38,6 +38,8 @@ from zvmlab.guest.names import DRIVER, OUR_DRIVER, UPSTREAM_DRIVER
 ALL = "all"
 SAID = "said"
 """Of run.json: why the last run was none, or what has ended it."""
+LINES = "lines"
+"""And so many lines of Linux its cases have run, if they were counted."""
 LOG, REPRODUCERS = "log", "reproducers"
 _START_SECONDS = 1200.0
 """So long a pair may take to build what its guest runs, to start it, and to end, beside its share."""
@@ -59,6 +61,11 @@ class Turn:
     driver: str
     folder: Path
 
+    @property
+    def counts(self) -> bool:
+        """Are the lines counted that it runs?  A driver that is not the kernel's has none of its lines."""
+        return counts_lines(self.kernel) and self.driver == UPSTREAM_DRIVER
+
     def __str__(self) -> str:
         ours = "" if self.driver == UPSTREAM_DRIVER else f" with the driver {self.driver}"
         return f"{self.target.name} on {self.kernel}{ours}"
@@ -75,6 +82,8 @@ class How:
     seed: int
     options: tuple[str, ...] = ()
     """Further words of the command line."""
+    coverage: Path | None = None
+    """Where kernels that count lines keep which have run."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
@@ -136,6 +145,13 @@ def _say(turn: Turn, text: str) -> None:
     run = {"target": turn.target.name, "kernel": turn.kernel, "driver": turn.driver}
     found = noted(turn.folder) or {**run, "runs": 0, **_NOTHING, "findings": []}
     write(turn.folder / RUN, {**found, SAID: harmless(text, lines=False)})
+
+
+def note_lines(turn: Turn, lines: int) -> None:
+    """Note how many lines of Linux the cases of a pair have run."""
+    found = noted(turn.folder)
+    if found is not None:
+        write(turn.folder / RUN, {**found, LINES: lines})
 
 
 def _seconds(turn: Turn) -> float:
@@ -204,7 +220,8 @@ def command(turn: Turn, how: How, share: float, jobs: int) -> list[str]:
     words = [sys.executable, str(TREE / "zvmlab"), "fuzz", turn.target.name]
     words += ["--kernel", turn.kernel, "--driver", turn.driver, "--seed", str(how.seed)]
     words += ["--seconds", f"{share:.1f}", "--jobs", str(jobs), "--output", str(turn.folder)]
-    return [*words, "--emit", str(turn.folder / REPRODUCERS), *how.options]
+    words += ["--emit", str(turn.folder / REPRODUCERS), *how.options]
+    return [*words, "--coverage", str(how.coverage)] if how.coverage and turn.counts else words
 
 
 def run(todo: Iterable[Turn], how: How, progress: Progress) -> bool:
