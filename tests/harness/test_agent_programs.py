@@ -306,7 +306,8 @@ def test_files_of_the_agent_are_not_closed_by_requests(binary: Path) -> None:
     _needs_the_log()
     with host_agent.running(binary) as (stream, _):
         agent = Agent(stream)
-        for ask in (agent.log_position, lambda: agent.settle(0.0, 0)):
+        asks: list[Callable[[], object]] = [agent.log_position, lambda: agent.settle(0.0, 0)]
+        for ask in asks:
             number = agent.open("/dev/null").check()
             agent.close(number).check()
             ask()
