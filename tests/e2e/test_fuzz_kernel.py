@@ -213,6 +213,24 @@ def test_a_hold_ends_what_its_thread_does(zvmlab_kernel: str, tmp_path: Path) ->
         assert ran.played[5].ret == 0
 
 
+def test_a_hold_ends_another_one(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """A thread cannot be put onto a CPU that another one holds."""
+    target = find("iucv")
+    steps: list[dict[str, Any]] = [
+        {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"},
+        {"do": "hold", "function": "iucv_sock_close", "thread": "b"},
+        {"do": "call", "call": "close", "args": ["s1"], "thread": "b"},
+        {"do": "hold", "function": "iucv_sock_close", "thread": "c"},
+        {"do": "call", "call": "getpid", "args": [], "thread": "c"},
+        {"do": "release"},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.findings == []
+        assert ran.played[3].answer is None, "it was not refused"
+        assert ran.played[2].ret == 0 and ran.played[4].ret > 0
+
+
 def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None:
     """The emulator stays; the console has what the kernel said."""
     crash = {"do": "write", "path": "/proc/sysrq-trigger", "text": "c"}

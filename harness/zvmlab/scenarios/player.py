@@ -385,6 +385,8 @@ class Player:
             played.answer = {"error": "that thread does not come back"}
             return
         function, where = step["function"], step.get("where", "entry")
+        if any(hold.held for hold in self._holds):
+            self._release()  # or the thread would wait for the CPU that it has to run on
         try:
             self._keep_apart(thread)
             hold = self.guest.hold(function, _HELD_CPU, step.get("nth", 1), where)
