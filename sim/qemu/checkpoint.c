@@ -361,7 +361,7 @@ void zvmlab_restore(ZvmlabCp *s, const char *path, Error **errp)
 	} else {
 		zvmlab_cover_put_back();
 		/* Storage is another, and so is what was translated from it. */
-		if (!back && !zvmlab_begin_translated(s, path))
+		if (!zvmlab_begin_translated(s, path) && !back)
 			queue_tb_flush(first_cpu);
 		/* As after any stop: "cont" goes on. */
 		if (runstate_check(RUN_STATE_INMIGRATE))

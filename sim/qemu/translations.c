@@ -12,9 +12,8 @@
  * ever.  Each block comes with the instructions that it was made of: one that has others in storage
  * now is left out.
  *
- * A machine with several CPUs has a buffer for each, and which is whose is chance; code of a member of
- * a system may be stored into by others; blocks of counted instructions are others.  These begin with
- * nothing.
+ * A machine with several CPUs has a buffer for each, and which is whose is chance; blocks of counted
+ * instructions are others.  These begin with nothing.
  */
 #include "qemu/osdep.h"
 #include "port.h"
@@ -72,7 +71,7 @@ static uint64_t sum_of(const struct head *head)
 
 static bool is_possible(const ZvmlabCp *s)
 {
-	return s->port.config.cpus == 1 && !s->port.system_path && !icount_enabled() && cpuinfo != 0;
+	return s->port.config.cpus == 1 && !icount_enabled() && cpuinfo != 0;
 }
 
 /* What this process has, with nothing behind it. */
@@ -86,14 +85,14 @@ static struct head head_of(const TCGContext *ctx)
 	};
 }
 
-/* The instructions that a block is made of; NULL: they are not in one page of storage. */
+/* The instructions that a block is made of; NULL: not in one page of storage, or of several machines. */
 static const uint8_t *instructions_of(const ZvmlabCp *s, const TranslationBlock *tb)
 {
 	const uint64_t ram = memory_region_get_ram_addr(MACHINE(qdev_get_machine())->ram);
 	const uint64_t at = tb->page_addr[0] - ram;
 
 	if (tb->page_addr[1] != -1 || tb->page_addr[0] < ram || at >= s->port.ram_size ||
-	    s->port.ram_size - at < tb->size)
+	    s->port.ram_size - at < tb->size || zvmlab_stored_by_others(tb->page_addr[0]))
 		return NULL;
 	return (const uint8_t *)s->port.ram + at;
 }
@@ -150,7 +149,7 @@ static void save_translations(Object *obj, const char *path, Error **errp)
 
 	if (runstate_is_running() || !is_possible(s)) {
 		error_setg(errp, "zvmlab-cp: translations are saved of a machine that stands still, has one"
-				 " CPU, is no member of a system, and does not count its instructions");
+				 " CPU, and does not count its instructions");
 		return;
 	}
 	head.code = (uintptr_t)ctx->code_gen_ptr - head.at;

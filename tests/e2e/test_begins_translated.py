@@ -17,6 +17,7 @@ from zvmlab.guest import checkpoint
 from zvmlab.guest.checkpoint import MACHINE, TRANSLATIONS
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.system import System
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -42,6 +43,10 @@ def _begin(guest: Guest, saved: Path) -> int:
     """How many translated blocks it has before its first instruction."""
     guest.launch(saved)
     guest.start()
+    return _translated(guest)
+
+
+def _translated(guest: Guest) -> int:
     said = guest.qmp.execute("human-monitor-command", {"command-line": "info jit"})
     found = re.search(r"TB count +(\d+)", str(said))
     assert found is not None
@@ -75,6 +80,28 @@ def test_a_guest_begins_with_translations(
     blocks = HEAD.unpack((saved / TRANSLATIONS).read_bytes()[: HEAD.size])[BLOCKS]
     assert blocks > MANY
     assert _begun(zvmlab_kernel, zvmlab_dir, saved) == blocks
+
+
+def _system(kernel: str, folder: Path) -> System:
+    made = System(logs=folder)
+    for userid in ("ALICE", "BOB"):
+        made.guest(userid, GuestConfig(kernel=kernel))
+    return made
+
+
+def test_members_begin_with_those_of_the_first_system(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+    """One is saved, the next one leaves what it has translated, and the third begins with that."""
+    for name in ("saved", "restored"):
+        with _system(zvmlab_kernel, zvmlab_dir / name) as system:
+            system.boot_saved()
+    with _system(zvmlab_kernel, zvmlab_dir / "begins") as system:
+        found = checkpoint.find_system(system.key())
+        assert found is not None
+        system._launch(system.guests, {userid: found / userid for userid in system.guests})
+        assert all(_translated(guest) > MANY for guest in system.guests.values())
+    with _system(zvmlab_kernel, zvmlab_dir / "works") as system:
+        system.boot_saved()
+        assert all(_works(guest) for guest in system.guests.values())
 
 
 def test_others_translate_all_that_they_execute(zvmlab_dir: Path) -> None:

@@ -278,8 +278,7 @@ def note(channels: Channels, into: Path, agent: Connected | None) -> None:
 
 def has_translations(config: GuestConfig) -> bool:
     """Do guests of this configuration begin with what others have translated?"""
-    alone = config.system is None and not config.is_base
-    return config.backend == QEMU and config.cpus == 1 and alone and not config.counts
+    return config.backend == QEMU and config.cpus == 1 and not config.counts
 
 
 def environment(found: Path | None) -> dict[str, str]:

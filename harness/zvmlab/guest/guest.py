@@ -110,19 +110,6 @@ class Stage(enum.IntEnum):
     """The emulator has ended, nothing is left of it but the logs."""
 
 
-def _save_translations(config: GuestConfig, artifacts: Artifacts, into: Path) -> None:
-    """What a guest has translated by its first replies, for those that begin at the checkpoint *into*."""
-    with Guest(config, artifacts=artifacts) as guest:
-        guest.launch(into)
-        guest.boot()
-        guest.settle()
-        guest.machine.pause()
-        file = into / checkpoint.TRANSLATIONS
-        value = {"path": "/objects/cp", "property": "save-translations", "value": str(file)}
-        guest.qmp.execute("qom-set", value)
-        guest.stop()
-
-
 def _add_stacks(error: BaseException | None, guest: Guest) -> None:
     from zvmlab.guest.stacks import add_stacks  # for guests that hang
 
@@ -384,10 +371,30 @@ class Guest:
         for log in logs:
             if log is not None:
                 log.unlink(missing_ok=True)
-        if checkpoint.has_translations(config):
-            # What ails a guest that begins there, its user will be told.
-            with contextlib.suppress(ZvmlabError):
-                _save_translations(config, artifacts, into)
+        # A member's agent, which is not there yet, waits for its name.
+        if checkpoint.has_translations(config) and not config.is_base:
+            self._start_once(config, into)
+
+    def _start_once(self, config: GuestConfig, found: Path) -> None:
+        """Start a guest at a new checkpoint: what it translates until its first replies, others need not."""
+        # What ails it, whoever begins there is told.
+        with (
+            contextlib.suppress(ZvmlabError),
+            Guest(config, artifacts=self.artifacts._replace(late=())) as guest,
+        ):
+            guest.launch(found)
+            guest.boot()
+            guest.settle()
+            guest.save_translations(found)
+            guest.stop()
+
+    def save_translations(self, found: Path) -> None:
+        """Guests that begin at that checkpoint will begin with what this one has translated."""
+        self.machine.pause()
+        file = str(found / checkpoint.TRANSLATIONS)
+        value = {"path": "/objects/cp", "property": "save-translations", "value": file}
+        self.qmp.execute("qom-set", value)
+        self.machine.go_on()
 
     def _boot_to_save(self, image: Path) -> int | None:
         """As far as all that go on from here are the same, and have *image*.

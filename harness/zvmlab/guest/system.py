@@ -290,12 +290,20 @@ class System:
         found = checkpoint.find_system(key)
         if found is not None:
             self.restore(found)
+            self._keep_translations(found)
         else:
             self.boot()
             found = checkpoint.find_system(key, self.save)
             assert found is not None
         self.marks += 1
         self._marked = found, dict(self.guests)
+
+    def _keep_translations(self, found: Path) -> None:
+        """The first system that has been restored from there leaves what its guests have translated."""
+        for userid, guest in self.guests.items():
+            known = found / userid / checkpoint.TRANSLATIONS
+            if checkpoint.has_translations(guest.config) and not known.exists():
+                guest.save_translations(found / userid)
 
     @property
     def can_be_marked(self) -> bool:
