@@ -70,4 +70,8 @@ def test_token_goes_round(
         assert descriptors(system) == idle
         for guest in system.guests.values():
             guest.kill()
-        wait_until(lambda: descriptors(system) == alone, "what the members had")
+        wait_until(
+            lambda: descriptors(system) == alone,
+            f"{alone} descriptors, as before the members",
+            lambda: descriptors(system),
+        )

@@ -73,7 +73,14 @@ class Up:
 def up(file: Path, name: str, *options: str) -> Iterator[Up]:
     """One that has just been started."""
     # What runs the tests may ignore SIGHUP, as nohup does, and its children with it.
-    argv = ["env", "--default-signal=HUP", sys.executable, str(TREE / "zvmlab"), "up", str(file)]
+    argv = [
+        "env",
+        "--default-signal=HUP,QUIT",
+        sys.executable,
+        str(TREE / "zvmlab"),
+        "up",
+        str(file),
+    ]
     argv += ["--name", name, *options]
     output = file.with_suffix(".log")
     with (
