@@ -15,7 +15,7 @@ import pytest
 
 from failing import Failing
 from waiting import LIMIT, wait_until
-from zvmlab.agent.calls import Bad, CallResult
+from zvmlab.agent.calls import Bad, Both, CallResult
 from zvmlab.agent.wire import BadKind, Call
 from zvmlab.agent.worker import Worker
 from zvmlab.base.errors import GuestPanic
@@ -669,6 +669,30 @@ def test_read_of_no_bytes_gives_none(guest: Guest, drive: Drive) -> None:
     if found.errno != 0:
         wait_until(warned, "the kernel's warning")
     assert found.ret == 0
+
+
+@pytest.mark.requirement("F10")
+@pytest.mark.kernel_defect(
+    52,
+    "read and write carry out each other's commands",
+    seen=r"assert b'.*' == b'as it isas it is'.*",
+)
+def test_write_leaves_its_buffer_as_it_is(device: Device) -> None:
+    """Whatever was asked for before: a program may have constants there."""
+    device.command("get readme")
+    given = b"as it is" * 2
+    call = device.worker.call(Call.WRITE, device.fd, Both(given), len(given))
+    assert call.data == given
+
+
+@pytest.mark.requirement("F10")
+@pytest.mark.kernel_defect(
+    52, "read and write carry out each other's commands", seen=r"assert 'new' not in .*"
+)
+def test_read_makes_no_file(drive: Drive, device: Device) -> None:
+    device.command("put new")
+    device.try_read(16)
+    assert "new" not in drive.files
 
 
 @pytest.mark.requirement("F10")

@@ -257,6 +257,18 @@ def test_sockets_of_several_threads_or_names_are_left_alone() -> None:
 CONNECT = call("connect", "s1", {"address": ["TESTER", "B"]}, 32)
 
 
+def test_what_is_done_by_the_number_of_a_closed_socket_counts_for_none() -> None:
+    """The name of one that is closed is the number that another one has now."""
+    send = (call("sendto", "s2", {"hex": "00"}, 1, 0, 0, 0), 1, 0)
+    first = (SOCKET, 5, 0)
+    second = (call("socket", 32, 1, 0, **{"as": "s2"}), 5, 0)
+    address = {"address": ["TESTER", "OTHER"]}
+    connected = (call("connect", "s1", address, 32), 0, 0)
+    closed = (call("close", "s1"), 0, 0)
+    assert keys(judge_sockets(played(first, closed, second, send)))
+    assert not keys(judge_sockets(played(first, closed, second, connected, send)))
+
+
 def of_peer(function: str, size: int = 0) -> Played:
     """A call of TESTER's that CP has carried out."""
     data = {"data": {"data": [1, size]}} if function == "send" else {}

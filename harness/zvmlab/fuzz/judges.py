@@ -113,6 +113,7 @@ def judge_sockets(played: Sequence[Played]) -> list[Finding]:
         made[str(one.step.get("as"))] += 1
     # Of calls of several threads nobody knows the order.
     alone = {name for name, threads in users.items() if len(threads) == 1 and made[name] == 1}
+    alone -= _share_numbers(played)
     sockets: dict[str, _Socket] = {}
     whole = not any(faults_of([one.step for one in played]))
     for one in played:
@@ -126,6 +127,22 @@ def judge_sockets(played: Sequence[Played]) -> list[Finding]:
                 rule, said = wrong
                 return [Finding(CONTRACT, f"{_name(one)}: {rule}", f"{text_of(one.step)} {said}")]
     return []
+
+
+def _share_numbers(played: Sequence[Played]) -> set[str]:
+    """Names of closed files that are used when another one has the number, and of that one."""
+    numbers: dict[str, int] = {}
+    owners: dict[int, str] = {}
+    found = set()
+    for one in played:
+        for name in names_in(one.step):
+            owner = owners.get(numbers.get(name, -1), name)
+            if owner != name:
+                found |= {name, owner}
+        if "as" in one.step and not one.error and one.ret >= 0:
+            numbers[one.step["as"]] = one.ret
+            owners[one.ret] = one.step["as"]
+    return found
 
 
 def _judge(one: Played, sockets: dict[str, _Socket], alone: set[str]) -> tuple[str, str] | None:
