@@ -146,6 +146,8 @@ int main(int argc, char **argv)
 	cp_config_fini(&config);
 	if (!sys)
 		return fail(err);
+	/* Who finds the socket may end us, or close it on us, at once. */
+	signals = watch_signals();
 	if (add_users(sys, argv + 2, err, sizeof(err)) != 0 ||
 	    sys_listen(sys, argv[1], err, sizeof(err)) != 0) {
 		sys_close(sys);
@@ -153,7 +155,6 @@ int main(int argc, char **argv)
 	}
 	/* A file has none, and needs not be refused. */
 	(void)sys_take_orders(sys, STDIN_FILENO);
-	signals = watch_signals();
 	result = sys_run(sys, signals) == 0 ? EXIT_SUCCESS : fail(strerror(errno));
 	close(signals);
 	sys_close(sys);
