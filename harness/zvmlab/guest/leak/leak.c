@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Leaks one object with the text that its parameter names, and cannot be loaded: nothing of it
- * stays but the object.  kmemleak has to report it (harness/zvmlab/guest/kernelcheck.py).
+ * Leaks objects with the text that its parameter names, and cannot be loaded: nothing of it stays
+ * but the objects.  kmemleak has to report one (harness/zvmlab/guest/kernelcheck.py).
  */
 #include <linux/errno.h>
 #include <linux/init.h>
@@ -11,7 +11,13 @@
 
 static char *text = "";
 module_param(text, charp, 0);
-MODULE_PARM_DESC(text, "what the object begins with");
+MODULE_PARM_DESC(text, "what an object begins with");
+
+/*
+ * The allocator gives the address that was freed last, which may still be on a stack: kmemleak
+ * then finds it there.  So more objects than one.
+ */
+#define OBJECTS 32
 
 static noinline void leak(void)
 {
@@ -22,7 +28,7 @@ static noinline void leak(void)
 	barrier_data(object);
 }
 
-/* Where leak() and what it called had the object's address, kmemleak would still find it. */
+/* Where leak() and what it called had an object's address, kmemleak would still find it. */
 static noinline void clear_stack(unsigned int more)
 {
 	char stack[1024];
@@ -36,13 +42,14 @@ static noinline void clear_stack(unsigned int more)
 
 static int __init leak_init(void)
 {
-	leak();
+	for (int i = 0; i < OBJECTS; i++)
+		leak();
 	clear_stack(5);
 	return -ECANCELED;
 }
 module_init(leak_init);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Leaks one object on purpose");
+MODULE_DESCRIPTION("Leaks objects on purpose");
 /* What looks at a guest does not change it: a module from elsewhere would taint its kernel. */
 MODULE_INFO(intree, "Y");
