@@ -354,12 +354,14 @@ linux-patches: ##+ package: write our corrections of Linux as patch files: build
 # The tests of the files that docs/defects.md names for Linux.
 CORRECTED_TESTS = $(or $(TESTS),$$(sed '/^## In QEMU/q' docs/defects.md | grep -oE 'tests/e2e/test_\w+\.py' | sort -u))
 CORRECTED_LINUX := $(BUILD)/corrected-linux
+# The modules' paths are in a list with colons.
+CORRECTED_MODULES = $(CORRECTED_LINUX)/$(subst /,-,$(subst :,-,$(CHOSEN)))
 
 .PHONY: check-corrections
-check-corrections: ##+ test: build TREE with our corrections of Linux, and run the tests of what they correct: TREE="DIR|source:7.2…", or KERNEL=bookworm for its modules alone; TESTS
+check-corrections: ##+ test: build TREE with our corrections of Linux, and run the tests of what they correct: TREE="DIR|source:7.2…", or KERNEL=bookworm|source:7.2:debug… for its modules alone; TESTS
 ifneq ($(CHOSEN),)
-	$(Q)options=$$($(HARNESS) -B corrections/corrected_modules.py $(CORRECTED_LINUX)/$(CHOSEN) $(CHOSEN)) && \
-		ZVMLAB_REPLACED_MODULES=$$(cat $(CORRECTED_LINUX)/$(CHOSEN)/replaced) \
+	$(Q)options=$$($(HARNESS) -B corrections/corrected_modules.py $(CORRECTED_MODULES) $(CHOSEN)) && \
+		ZVMLAB_REPLACED_MODULES=$$(cat $(CORRECTED_MODULES)/replaced) \
 		$(PYTEST) -n $(JOBS) --dist loadgroup $$options --driver upstream $(CORRECTED_TESTS)
 else
 	$(Q)options=$$($(HARNESS) -B corrections/corrected.py $(CORRECTED_LINUX) $(or $(TREE),source:7.2)) && \

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build modules with our corrections for a kernel of Debian's: corrected_modules.py FOLDER KERNEL
+"""Build modules with our corrections for a kernel: corrected_modules.py FOLDER KERNEL
 
-KERNEL is a suite or a series, such as "bookworm" or "6.12".  FOLDER gets the corrected sources, and the
+KERNEL is one of Debian's, by suite or series, such as "bookworm" or "6.12", or one that is built from a
+source tree in one configuration, such as "source:7.2:debug".  FOLDER gets the corrected sources, and the
 file "replaced" with the modules' paths, for the environment variable ZVMLAB_REPLACED_MODULES.  Prints the
 options with which pytest tests the kernel with these modules, such as
 "--kernel bookworm --corrected=af_iucv-1".
@@ -12,7 +13,6 @@ What the kernel has built in cannot be corrected so; standard error names those 
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -147,14 +147,14 @@ def options_of(name: str, made: Iterable[Correction]) -> list[str]:
 
 def main(argv: list[str]) -> int:
     """Return: exit code."""
-    if len(argv) != 3 or not re.fullmatch(r"[a-z0-9.-]+", argv[2]):
+    if len(argv) != 3:
         print(f"usage: {argv[0]} FOLDER KERNEL", file=sys.stderr)
         return 2
     folder, name, progress = Path(argv[1]), argv[2], Progress()
     try:
-        (target,) = targets_of(name, progress)
-        if not target.packaged:
-            raise UsageError(f"{name} is no kernel of Debian's")
+        target = targets_of(name, progress)[0]
+        if not (target.packaged or target.words):
+            raise UsageError(f"{name} needs a configuration: {name}:debug, for example")
         series, kernel = supported(target.tree), resolve(name, progress=progress)
         config = build_folder(kernel, progress).folder / "include/config/auto.conf"
         modular = Modular(target.tree, config)

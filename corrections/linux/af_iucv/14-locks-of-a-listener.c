@@ -10,8 +10,8 @@
  * and lockdep is off after that.  Lock the listener with the subclass that
  * iucv_sock_accept() uses.
  *
- * Only built with this change so far; without it, shown by closing a
- * listener that has a connection waiting, with lockdep.
+ * Tried by closing a listener that has connections waiting, on 7.2 with
+ * lockdep: no warning, and all other tests of sockets pass there.
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: /* Close an IUCV socket */
