@@ -231,6 +231,23 @@ def test_a_hold_ends_another_one(zvmlab_kernel: str, tmp_path: Path) -> None:
         assert ran.played[2].ret == 0 and ran.played[4].ret > 0
 
 
+def test_a_hold_brings_pages_in(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """A thread whose page is out would not answer where it is to run, for two minutes."""
+    target = find("iucv")
+    steps: list[dict[str, Any]] = [
+        {"do": "out"},
+        {"do": "out", "thread": "c"},
+        {"do": "hold", "function": "iucv_sock_close", "thread": "b"},
+        {"do": "call", "call": "getpid", "args": [], "thread": "c"},
+        {"do": "release"},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.findings == []
+        assert ran.played[2].answer is None, "it was not refused"
+        assert (ran.played[3].ret > 0, ran.played[3].slept) == (True, False)
+
+
 def test_a_panic_puts_the_guest_back(zvmlab_kernel: str, tmp_path: Path) -> None:
     """The emulator stays; the console has what the kernel said."""
     crash = {"do": "write", "path": "/proc/sysrq-trigger", "text": "c"}

@@ -388,6 +388,7 @@ class Player:
         if any(hold.held for hold in self._holds):
             self._release()  # or the thread would wait for the CPU that it has to run on
         try:
+            self._all_pages_in()  # or a thread that is put onto a CPU would sleep, and not answer
             self._keep_apart(thread)
             hold = self.guest.hold(function, _HELD_CPU, step.get("nth", 1), where)
         except (ZvmlabError, OSError) as error:  # for example because that CPU is offline
@@ -411,6 +412,9 @@ class Player:
         """Nothing of CP's keeps a call from going on."""
         while self._holds:
             self._holds.pop().release()
+        self._all_pages_in()
+
+    def _all_pages_in(self) -> None:
         if self._paged:
             self._page_in(Played(-1, {"do": "in"}))
 
