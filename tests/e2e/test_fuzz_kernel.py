@@ -171,6 +171,28 @@ def test_a_call_that_sleeps_ends_and_is_no_finding(zvmlab_kernel: str, tmp_path:
         assert len(runner.guest.qmp.events) < 10, "they are forgotten each time"
 
 
+def test_what_comes_while_a_call_sleeps_is_no_contradiction_of_poll(
+    zvmlab_kernel: str, tmp_path: Path
+) -> None:
+    """poll() says that nobody is there, accept() of the same request sleeps, and somebody comes."""
+    target = find("af_iucv")
+    asks: dict[str, Any] = {"peer": "TESTER", "function": "connect", "vmid": "LINUX001"}
+    asks |= {"ipuser": {"names": ["SERVER", "CLIENT"]}, "msglim": 10, "flags": 0}
+    steps: list[dict[str, Any]] = [
+        {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"},
+        {"do": "call", "call": "bind", "args": ["s1", {"address": [" ", "SERVER"]}, 32]},
+        {"do": "call", "call": "listen", "args": ["s1", 1]},
+        {"do": "poll", "fd": "s1", "events": 1},
+        {"do": "call", "call": "accept4", "args": ["s1", 0, 0, 0], "as": "s2"},
+        {"do": "request", "execute": "peer-call", "arguments": asks},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("af_iucv", tuple(steps), tuple(target.mark)))
+        assert ran.findings == []
+        accepted = ran.played[4]
+        assert (accepted.ret >= 0, accepted.slept, accepted.beside) == (True, False, True)
+
+
 def test_a_hold_of_a_cpu_that_is_offline_is_refused(zvmlab_kernel: str, tmp_path: Path) -> None:
     """The steps go on."""
     target = find("iucv")

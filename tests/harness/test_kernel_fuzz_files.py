@@ -53,7 +53,10 @@ def judged(*played: Played, target: Target = TARGET) -> list[str]:
 
 
 def test_poll_says_what_a_read_at_once_finds() -> None:
-    """Data, or an error that the read has, too; of what another thread or a fault does, nobody knows."""
+    """Data, or an error that the read has, too.
+
+    Of what another thread or a fault does, and of what came while the thread slept, nobody knows.
+    """
     opened, nothing = one(opens("/dev/other"), 3), one(POLL, 1, 0, b"\0\0")
     error, ready = one(POLL, 1, 0, b"\0\x08"), one(POLL, 1, 0, b"\0\x01")
     gives, waits = one(READ, 12, 0, b"x" * 12), one(READ, -1, errno.EAGAIN)
@@ -64,6 +67,7 @@ def test_poll_says_what_a_read_at_once_finds() -> None:
     assert judged(opened, ready, gives) == judged(opened, nothing, waits) == []
     assert judged(opened, error, one(READ, -1, errno.EIO)) == []
     assert judged(opened, nothing, replace(gives, slept=True)) == []
+    assert judged(opened, nothing, replace(gives, beside=True)) == []
     assert judged(opened, nothing, one(SEVER, answer={}), gives) == []
     assert judged(opened, nothing, one({**READ, "thread": "b"}, 12, 0, b"x" * 12)) == []
     assert judged(one(FAULT, answer={}), opened, nothing, gives) == []

@@ -226,13 +226,16 @@ def test_nobody_is_reached_from_another_network() -> None:
 
 
 def test_poll_says_what_the_next_call_finds() -> None:
-    """Only the call that follows at once: later something may have come."""
+    """Only the call that follows at once: later, or beside other steps, something may have come."""
     poll: Step = {"do": "poll", "fd": "s1", "events": 1}
     accept = call("accept4", "s1", 0, 0, 0x800, **{"as": "s2"})
     steps = played((SOCKET, 3, 0), (poll, 0, 0), (accept, 4, 0))
     for revents, wanted in ((b"\0\0", ["contract in accept4: poll"]), (b"\0\1", [])):
         steps[1].data = revents
         assert keys(judge_sockets(steps)) == wanted
+    slow = played((SOCKET, 3, 0), (poll, 0, 0), (accept, 4, 0))
+    slow[1].data, slow[2].beside = b"\0\0", True
+    assert judge_sockets(slow) == []
     late = played((SOCKET, 3, 0), (poll, 0, 0), (FAULT, 0, 0), (accept, 4, 0))
     late[1].data = b"\0\0"
     assert judge_sockets(late) == []

@@ -63,7 +63,7 @@ def _path(one: Played) -> str:
 
 
 def _polled(played: Sequence[Played]) -> list[Finding]:
-    """Poll, and at once a read, by the same thread."""
+    """Poll, and at once a read, by the same thread, which nothing has come between."""
     files = _opened(played)
     for poll, read in zip(played, played[1:]):
         same = thread_of(poll.step) == thread_of(read.step) and _file(poll) == _file(read)
@@ -71,7 +71,7 @@ def _polled(played: Sequence[Played]) -> list[Finding]:
         if not asked or not same or _call(read) != "read" or _file(read) not in files:
             continue
         ready = int.from_bytes(poll.data, "big") if len(poll.data) == 2 else _POLLIN
-        if ready & _POLLIN or read.slept or read.stuck:
+        if ready & _POLLIN or read.slept or read.stuck or read.beside:
             continue
         if read.ret > 0 and not read.error:
             text = f"{text_of(read.step)} gives {read.ret} bytes, and poll said that there are none"

@@ -231,9 +231,9 @@ def _poll(one: Played, sockets: dict[str, _Socket]) -> None:
 
 def _ready(one: Played, call: str, _args: list[Any], known: _Socket) -> tuple[str, str] | None:
     """Poll, and at once the call that it is about."""
-    if call not in ("accept4", *_RECEIVE) or one.slept or one.error or known.quiet < 0:
+    if call not in ("accept4", *_RECEIVE) or one.slept or one.error:
         return None
-    if one.number != known.quiet + 1:
+    if known.quiet < 0 or one.number != known.quiet + 1 or one.beside:
         return None
     return "poll", "does not sleep, and poll said that it would"
 

@@ -116,6 +116,8 @@ class Played:
     """Of reads: they ended with one of no bytes, which closes a data set."""
     slept: bool = False
     """It slept until its limit."""
+    beside: bool = False
+    """Its thread slept before or in it, so other steps may have gone on meanwhile."""
     stuck: bool = False
     """And no signal ended it."""
 
@@ -501,6 +503,8 @@ class Player:
         if sleeps and not thread.pending.done():
             self._jump(thread.pending, _HANGS_SECONDS)
         if thread.pending.done():
+            for played, _ in thread.noted:
+                played.beside = True
             self._take(thread)
             return
         thread.stuck = True
