@@ -108,6 +108,17 @@ def test_calls_about_a_path_that_is_gone_are_a_finding(zvmlab_kernel: str, tmp_p
         assert runner.run(case(target, steps[0], steps[2])).findings == []
 
 
+def test_a_file_in_the_place_of_a_device_is_no_finding(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """Its module cannot make the device any more, and that is the case's mistake."""
+    target = find("watchdog")
+    device: Step = {"text": "/dev/watchdog"}
+    gone: Step = {"do": "unload", "module": "diag288_wdt"}
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(case(target, gone, call("openat", -100, device, 0x41, 0)))
+        assert ran.findings == []
+        assert [one.error for one in ran.played[:2]] == [0, 0]
+
+
 def test_a_schedule_is_that_of_its_case(zvmlab_kernel: str, tmp_path: Path) -> None:
     """The same seed reaches the same again; another one needs no other guest."""
     target = find("iucv")

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -497,6 +499,24 @@ def test_some_faults_let_cp_say_what_is_not_so() -> None:
         ("rc", 0, True), ("rc", 1, False), ("drop", 0, True), ("limit", 7, False),
     ):  # fmt: skip
         assert runner_module._lies({"kind": kind, "value": value}) is lies
+
+
+def test_a_file_in_the_place_of_a_device_is_the_cases_mistake() -> None:
+    """Made while the module is gone; what is opened before, elsewhere, or not made is none."""
+
+    def opens(path: str, flags: int) -> Played:
+        args = [-100, {"text": path}, flags, 0]
+        return Played(0, {"do": "call", "call": "openat", "args": args}, 3)
+
+    gone = Played(0, {"do": "unload", "module": "diag288_wdt"}, 0)
+    stays = Played(0, gone.step, -1, errno.EAGAIN)
+    made = opens("/dev/watchdog", os.O_CREAT)
+    for steps, wanted in (
+        ((gone, made), True), ((made, gone), False), ((stays, made), False), ((made,), False),
+        ((gone, opens("/dev/watchdog", 1)), False), ((gone, opens("/tmp/file", 0x40)), False),
+        ((gone, replace(made, ret=-1, error=errno.EACCES)), False),
+    ):  # fmt: skip
+        assert runner_module._takes_a_devices_place(steps) is wanted
 
 
 def test_known_defects_have_their_number() -> None:

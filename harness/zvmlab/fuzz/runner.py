@@ -11,6 +11,7 @@ A case that crashes the guest costs no more than another: the guest is put back.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import time
@@ -296,7 +297,8 @@ class Runner:
         if any(faults_of(case.steps)):
             player.end()
             self._disarm(player)
-        played = player.end(() if player.stuck else self._usable(case))
+        untried = player.stuck or _takes_a_devices_place(player.played)
+        played = player.end(() if untried else self._usable(case))
         stuck = [one for one in player.stuck if one not in played]
         if stuck:
             ran.findings += [] if ran.findings else _of_stuck(stuck)
@@ -466,6 +468,19 @@ def _of_boot(guest: Guest) -> list[Finding]:
     """What the kernel has said until the mark."""
     found = of_log(guest.agent.looker(_CONSOLE_SECONDS).settle(0.0, 0).lines)
     return [] if found is None else [found]
+
+
+def _takes_a_devices_place(played: Sequence[Played]) -> bool:
+    """Has a program made a file in /dev while a module was gone?  Its device cannot be there then."""
+    gone = False
+    for one in played:
+        gone |= one.step["do"] == "unload" and not one.error
+        if gone and one.step["do"] == "call" and one.step["call"] == "openat" and one.ret >= 0:
+            path, flags = (*one.step["args"], 0, 0, 0)[1:3]
+            name = path.get("text", "") if isinstance(path, dict) else ""
+            if name.startswith("/dev/") and isinstance(flags, int) and flags & os.O_CREAT:
+                return True
+    return False
 
 
 def _severs(one: Played) -> bool:
