@@ -115,3 +115,28 @@ def test_disk_that_is_being_removed_has_its_data_or_none(lab: Guest, removing: R
             assert lab.agent.pread(opened.ret, PAGE, 0).ret == PAGE
     if opened.errno == 0:
         lab.agent.close(opened.ret).check()
+
+
+@pytest.mark.requirement("B2")
+@pytest.mark.kernel_defect(
+    10,
+    "dcssblk: who closes a disk that has been removed writes into freed memory",
+    seen=r"the guest's kernel reported a bug .*: (Poison overwritten|Object corrupt).*",
+    raises=GuestPanic,
+)
+@pytest.mark.not_debug("KASAN reports it otherwise")
+@pytest.mark.zvmlab(command_line="slub_debug=FZP,kmalloc-*")
+def test_close_of_a_disk_that_is_gone_changes_nothing(lab: Guest, removing: Removing) -> None:
+    """Its memory may be that of a disk which was added meanwhile, and is in use forever then."""
+    with removing("del_gendisk"):
+        opened = lab.agent.open("/dev/dcssblk0")
+    if opened.errno == 0:
+        lab.agent.close(opened.ret).check()
+    for cache in caches(lab):
+        lab.agent.write_file(f"/sys/kernel/slab/{cache}/validate", b"1")
+
+
+def caches(guest: Guest) -> list[str]:
+    """Those of kmalloc()."""
+    lines = guest.agent.read_file("/proc/slabinfo").decode().splitlines()
+    return [name for line in lines if (name := line.split()[0]).startswith("kmalloc-")]

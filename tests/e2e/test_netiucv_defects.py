@@ -63,6 +63,20 @@ def test_second_connection_that_is_refused_changes_nothing(
 
 
 @pytest.mark.kernel_defect(
+    16, "a path that it has refused and severed is its own", seen=r"assert 1 == 0"
+)
+def test_path_that_is_refused_is_severed_once(interface: Interface, peer: Peer) -> None:
+    """By an interface that is down: its path is nobody's when it is removed."""
+    control = interface.guest.control
+    before = control.execute("query-counters")["stray-calls"]
+    with pytest.raises(LinkRefused):
+        connect(peer, USER)
+    remove(interface.guest.agent, f"{interface.name}\n").check()
+    strays = control.execute("query-counters")["stray-calls"] - before
+    assert strays == 0
+
+
+@pytest.mark.kernel_defect(
     17, "a packet may be longer than the message that it is in", seen=r"assert 1000 == 0"
 )
 def test_packet_ends_with_its_message(link: Link, datagrams: Datagrams) -> None:

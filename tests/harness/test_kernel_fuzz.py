@@ -550,6 +550,49 @@ def test_known_defects_may_need_a_step_and_that_none_is_there() -> None:
         assert reason(Case("vmlogrdr", steps), hangs, known, "upstream") == wanted
 
 
+def of_peer(function: str) -> dict[str, Any]:
+    """A call of TESTER's."""
+    arguments = {"peer": "TESTER", "function": function}
+    return {"do": "request", "execute": "peer-call", "arguments": arguments}
+
+
+SEVERED: dict[str, Any] = {"do": "request", "execute": "recording-sever", "arguments": {}}
+OPENED: dict[str, Any] = {
+    "do": "call",
+    "call": "openat",
+    "args": [-100, {"text": "/dev/dcssblk0"}, 0, 0],
+}
+
+
+@pytest.mark.parametrize(
+    "target, steps, finding, wanted",
+    [
+        ("netiucv", [of_peer("connect")], Finding("stray", "iucv.sever", ""), "kernel.md, 16:"),
+        ("netiucv", [of_peer("sever")], Finding("stray", "iucv.sever", ""), "kernel.md, 19:"),
+        (
+            "netiucv",
+            [of_peer("sever"), of_peer("connect")],
+            Finding("stray", "iucv.sever", ""),
+            "kernel.md, 16 or 19:",
+        ),
+        ("netiucv", [], Finding("stray", "iucv.sever", ""), "None"),
+        ("vmlogrdr", [SEVERED], Finding("stray", "iucv.receive", ""), "vmlogrdr.md, 5:"),
+        ("vmlogrdr", [], Finding("stray", "iucv.receive", ""), "None"),
+        (
+            "dcssblk",
+            [OPENED],
+            Finding("unusable", "step 4 of 8", "write …/add DISK gives errno 17"),
+            "dcssblk.md, 10:",
+        ),
+    ],
+)
+def test_what_campaigns_have_found_has_its_number(
+    target: str, steps: list[dict[str, Any]], finding: Finding, wanted: str
+) -> None:
+    """By what the case does; without that, it is new."""
+    assert wanted in str(reason(Case(target, tuple(steps)), finding, load_known(), "upstream"))
+
+
 def test_the_table_of_known_defects_is_checked(tmp_path: Path) -> None:
     """The clone's own is right; each mistake is named."""
     assert all(isinstance(one, Known) for one in load_known())
