@@ -76,18 +76,19 @@ def test_poll_says_what_a_read_at_once_finds() -> None:
 
 def test_who_reads_learns_that_the_service_has_severed() -> None:
     """Of the file that was open before; not of another service, and not of a sever that CP refuses."""
-    opened, severed = one(opens(DEVICE), 3), one(SEVER, answer={})
+    opened, severed = one(opens(DEVICE), 3), one(SEVER, answer={"severed": 1})
     sleeps = one(READ, -1, errno.EINTR, slept=True)
     assert judged(opened, severed, sleeps) == ["contract in read: severed"]
     assert judged(opened, severed, one(READ, -1, errno.EIO)) == []
     assert judged(opened, sleeps, severed) == judged(severed, opened, sleeps) == []
     assert judged(opened, one(SEVER, answer={"error": "no path"}), sleeps) == []
+    assert judged(opened, one(SEVER, answer={"severed": 0}), sleeps) == []
     assert judged(one(opens("/dev/logrec"), 3), severed, sleeps) == []
     assert judged(one(FAULT, answer={}), opened, severed, sleeps) == []
     monitor = replace(TARGET, services={"/dev/monreader": "*MONITOR"})
     sever: Step = {"do": "request", "execute": "monitor-sever", "arguments": {"code": 1}}
     opened = one(opens("/dev/monreader"), 3)
-    found = judged(opened, one(sever, answer={}), sleeps, target=monitor)
+    found = judged(opened, one(sever, answer={"severed": 1}), sleeps, target=monitor)
     assert found == ["contract in read: severed"]
 
 

@@ -139,7 +139,8 @@ def _begins(data: bytes, record: bytes) -> bool:
 
 
 def _service_that_severs(one: Played) -> str:
-    if one.step["do"] != "request" or one.answer is None or "error" in one.answer:
+    """One that had a path: who opens the device later has another."""
+    if one.step["do"] != "request" or not (one.answer or {}).get("severed"):
         return ""
     if one.step["execute"] == "recording-sever":
         return str(one.step["arguments"].get("service"))
