@@ -584,6 +584,7 @@ OPENED: dict[str, Any] = {
             Finding("unusable", "step 4 of 8", "write …/add DISK gives errno 17"),
             "dcssblk.md, 10:",
         ),
+        ("hiper", [], Finding("warning", "iucv_sock_recvmsg < sock_recvmsg", ""), "kernel.md, 53:"),
     ],
 )
 def test_what_campaigns_have_found_has_its_number(
