@@ -557,6 +557,10 @@ def of_peer(function: str) -> dict[str, Any]:
 
 
 SEVERED: dict[str, Any] = {"do": "request", "execute": "recording-sever", "arguments": {}}
+WAITS_FOR_A_PAGE = Finding("hang", "__schedule < schedule < irqentry_exit", "it is blocked")
+USED_AFTER_FREE = Finding(
+    "bug", "__iucv_message_receive < iucv_message_receive < vmlogrdr_read", "BUG: KASAN: …"
+)
 OPENED: dict[str, Any] = {
     "do": "call",
     "call": "openat",
@@ -578,6 +582,7 @@ OPENED: dict[str, Any] = {
         ("netiucv", [], Finding("stray", "iucv.sever", ""), "None"),
         ("vmlogrdr", [SEVERED], Finding("stray", "iucv.receive", ""), "vmlogrdr.md, 5:"),
         ("vmlogrdr", [], Finding("stray", "iucv.receive", ""), "None"),
+        ("vmlogrdr", [SEVERED], USED_AFTER_FREE, "vmlogrdr.md, 3:"),
         (
             "dcssblk",
             [OPENED],
@@ -585,6 +590,8 @@ OPENED: dict[str, Any] = {
             "dcssblk.md, 10:",
         ),
         ("hiper", [], Finding("warning", "iucv_sock_recvmsg < sock_recvmsg", ""), "kernel.md, 53:"),
+        ("hiper", [{"do": "out", "thread": "a"}], WAITS_FOR_A_PAGE, "no defect: CP does not bring"),
+        ("hiper", [], WAITS_FOR_A_PAGE, "None"),
     ],
 )
 def test_what_campaigns_have_found_has_its_number(
