@@ -9,7 +9,7 @@
  *
  *   WARNING: ... at net/iucv/af_iucv.c
  *
- * so that any system on the network can fill the log, and ends this one if
+ * so that any system on the network can fill the log, and end this one if
  * panic_on_warn is set.
  *
  * Remove the WARN_ON().
