@@ -572,6 +572,7 @@ OPENED: dict[str, Any] = {
     "target, steps, finding, wanted",
     [
         ("netiucv", [of_peer("connect")], Finding("stray", "iucv.sever", ""), "kernel.md, 16:"),
+        ("netiucv", [of_peer("connect")], Finding("stray", "iucv.receive", ""), "kernel.md, 16:"),
         ("netiucv", [of_peer("sever")], Finding("stray", "iucv.sever", ""), "kernel.md, 19:"),
         (
             "netiucv",
