@@ -21,8 +21,10 @@ from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
+from zvmlab.fuzz.case import Case, save
 from zvmlab.verdict import bisect as subject
 from zvmlab.verdict.bisect import Found, Plan, bisect
+from zvmlab.verdict.runs import words_for_pytest
 
 QUIET = Progress(quiet=True)
 COMMITS, PLANTED = 26, 6
@@ -214,6 +216,7 @@ def test_killed_search_goes_on_from_gits_log(
         ({"resume": True}, "was cut off"),
         ({"test": ()}, "after -- comes the test"),
         ({"test": ("scenario:read-one-sett",)}, "did you mean read-one-set"),
+        ({"test": ("scenario:no/such.py:a",)}, "no/such.py"),
         ({"test": ("tests/e2e/no.py::test_a", "-k", "b")}, "has no tests/e2e/no.py"),
     ],
 )
@@ -224,6 +227,90 @@ def test_bad_bisection_is_a_sentence(
     with pytest.raises(UsageError, match=said):
         bisect(plan(repository, **fields), QUIET)
     assert not list(cache_root().glob("bisect-*"))
+
+
+SCENARIO = """
+from zvmlab.scenarios.context import Context, scenario
+
+@scenario("own", "One of the user's.")
+def own(context: Context) -> None:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "asked"),
+    [
+        ("case.json", ["fuzz", "--replay", "{here}/case.json", "--kernel", "bookworm"]),
+        ("scenario:own.py:own", ["sweep", "{here}/own.py:own", "--kernel", "bookworm"]),
+        ("scenario:own.py:own:iucv.reply", ["--point", "iucv.reply"]),
+        ("scenario:read-one-set:iucv.reply", ["--point", "iucv.reply"]),
+    ],
+)
+def test_reproducers_of_the_fuzzer_are_tests(
+    test: str,
+    asked: list[str],
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """By the names that they have where the user is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(SCENARIO)
+    save(Case("af_iucv", ()), tmp_path / "case.json")
+    really = subject._Search._test
+    tried = fake(monkeypatch, planted)
+    monkeypatch.setattr(subject._Search, "_test", really)
+    ran: list[list[str]] = []
+
+    def answer(_self: Any, words: list[str], *_more: object, **_named: object) -> bool:
+        ran.append(words)
+        return planted(tried[-1]) == ["good"]
+
+    monkeypatch.setattr(subject._Search, "_zvmlab", answer)
+    words = ["bisect", "--good", "HEAD~25", "--bad", "HEAD", "--kernel", "bookworm"]
+    assert main([*words, "--module", str(repository / "src"), "--", test]) == 0
+    wanted = [word.format(here=tmp_path) for word in asked]
+    assert ran and all(" ".join(wanted) in " ".join(one) for one in ran)
+
+
+def test_tests_of_the_users_own_have_their_whole_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_own.py").touch()
+    assert words_for_pytest(["test_own.py::test_a[1]", "-k", "no.py", "tests/e2e/test_try.py"]) == (
+        f"{tmp_path}/test_own.py::test_a[1]",
+        "-k",
+        "no.py",
+        "tests/e2e/test_try.py",
+    )
+
+
+@pytest.mark.parametrize(
+    ("contents", "said"),
+    [
+        ("{", "is not JSON"),
+        ('{"version": 9}', "is a case of version 9"),
+        (None, "cannot be read"),
+    ],
+)
+def test_bad_case_is_a_sentence(
+    contents: str | None,
+    said: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    tried = fake(monkeypatch, planted)
+    if contents is not None:
+        (tmp_path / "case.json").write_text(contents)
+    words = ["bisect", "--good", "HEAD~25", "--bad", "HEAD", "--kernel", "bookworm"]
+    words += ["--module", str(repository / "src"), "--", str(tmp_path / "case.json")]
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1 and not tried
 
 
 def test_command_prints_the_first_bad_commit(

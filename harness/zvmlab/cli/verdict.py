@@ -7,10 +7,12 @@ import argparse
 import importlib.util
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.base.home import from_home
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import seconds, top_command
 
@@ -80,7 +82,8 @@ def _bisect_options(commands: Any) -> None:
         "  zvmlab bisect --good v7.1 --bad v7.2 --kernel ~/linux -- tests/e2e/test_af_iucv.py\n"
         "  zvmlab bisect --good HEAD~20 --bad HEAD --kernel bookworm --module driver -- \\\n"
         "      tests/e2e/test_monreader_busy.py\n"
-        "  zvmlab bisect --good A --bad B --kernel ~/linux -- scenario:read-one-set:iucv.reply",
+        "  zvmlab bisect --good A --bad B --kernel ~/linux -- scenario:read-one-set:iucv.reply\n"
+        "  zvmlab bisect --good A --bad B --kernel ~/linux:fuzz -- reproducer/case.json",
     )
     add = parser.add_argument
     add("--good", required=True, metavar="COMMIT", help="a commit that passes the test")
@@ -111,7 +114,8 @@ def _bisect_options(commands: Any) -> None:
         "test",
         nargs="+",
         metavar="TEST",
-        help="after --: words for pytest, scenario:NAME[:FAULT], or a program and its arguments",
+        help="after --: words for pytest, scenario:NAME[:FAULT], CASE.json of 'zvmlab fuzz', or a"
+        " program and its arguments",
     )
     parser.set_defaults(command=run_bisect)
 
@@ -125,7 +129,7 @@ def run_bisect(arguments: argparse.Namespace) -> int:
         arguments.good,
         arguments.bad,
         debug_kernel(arguments.kernel) if arguments.debug else arguments.kernel,
-        tuple(arguments.test),
+        _test(arguments.test),
         arguments.module,
         arguments.times,
         arguments.resume,
@@ -133,6 +137,19 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     found = bisect(plan, Progress())
     print(*report(plan, found), sep="\n")
     return found.exit_code
+
+
+def _test(words: Sequence[str]) -> tuple[str, ...]:
+    """The test of a bisection; a case of the fuzzer by its whole name, if it is one."""
+    from zvmlab.fuzz.case import load
+    from zvmlab.fuzz.grammar import find
+    from zvmlab.verdict.bisect import is_case
+
+    if not is_case(words):
+        return tuple(words)
+    file = from_home(words[0]).absolute()
+    find(load(file).target)
+    return (str(file),)
 
 
 def _need_pytest() -> None:

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -48,7 +48,7 @@ from zvmlab.builder.tree_name import DEBUG_WORD, tree_name
 from zvmlab.guest.names import DRIVER
 from zvmlab.scenarios import to_sweep
 from zvmlab.verdict.git import commit_of, git, init_repository, need, top_of, try_git
-from zvmlab.verdict.runs import Runner, check_words
+from zvmlab.verdict.runs import Runner, words_for_pytest
 from zvmlab.verdict.sides import Side
 
 LOCK_SECONDS = 3600
@@ -103,9 +103,9 @@ def bisect(plan: Plan, progress: Progress) -> Found:
     if not plan.test:
         raise UsageError("after -- comes the test: words for pytest, scenario:NAME, or a program")
     if plan.test[0].startswith(_SCENARIO):
-        to_sweep(plan.test[0].split(":")[1])
+        to_sweep(_scenario(plan.test[0])[0])
     elif _is_for_pytest(plan.test):
-        check_words(plan.test)
+        plan = replace(plan, test=words_for_pytest(plan.test))
     if not 1 <= plan.times <= MOST_TIMES:
         raise UsageError(f"-n is from 1 to {MOST_TIMES}")
     return _Search(plan, progress).run()
@@ -308,24 +308,33 @@ class _Search:
         """Does it pass?"""
         words = self._plan.test
         if words[0].startswith(_SCENARIO):
-            _, name, *fault = words[0].split(":", 2)
+            name, fault = _scenario(words[0])
             argv = ["sweep", name, "--kernel", kernel, *options, "--seed", "1", "--fresh"]
             argv += [
                 "--output",
                 str(self._work / "sweep"),
-                *(["--point", fault[0]] if fault else []),
+                *(["--point", fault] if fault else []),
             ]
             return self._zvmlab(argv, environment)
+        if is_case(words):
+            argv = ["fuzz", "--replay", words[0], "--kernel", kernel, *options]
+            return self._zvmlab(argv, environment, folder=self._work)
         if _is_for_pytest(words):
             return self._pytest(kernel, options, environment, turn)
         return self._zvmlab(["run", "--kernel", kernel, *options, "--", *words], environment, True)
 
     def _zvmlab(
-        self, words: Sequence[str], environment: Mapping[str, str], program: bool = False
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        program: bool = False,
+        folder: Path | None = None,
     ) -> bool:
+        """Does a command of this clone pass, in the user's folder or another one?"""
         argv = [sys.executable, str(TREE / "zvmlab"), *words]
         done = subprocess.run(
             argv,
+            cwd=folder,
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
@@ -353,6 +362,18 @@ class _Search:
         if not holds:
             raise UsageError("no test of these words runs on this kernel: all are skipped")
         return holds == {True}
+
+
+def is_case(words: Sequence[str]) -> bool:
+    """Is the test a case of the fuzzer?"""
+    return len(words) == 1 and words[0].endswith(".json")
+
+
+def _scenario(word: str) -> tuple[str, str]:
+    """Of scenario:NAME[:FAULT], or scenario:FILE.py:NAME[:FAULT], the scenario and the fault."""
+    file, python, rest = word.removeprefix(_SCENARIO).rpartition(".py:")
+    name, _, fault = rest.partition(":")
+    return f"{from_home(file + '.py').absolute()}:{name}" if python else name, fault
 
 
 def _is_for_pytest(words: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from zvmlab.base.cache import digest
 from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.errors import CannotRun, Timeout, UsageError, ZvmlabError
+from zvmlab.base.home import from_home
 from zvmlab.base.plain import harmless, shortened
 from zvmlab.base.results import NAME, ResultsFile, sense
 from zvmlab.base.tree import TREE
@@ -65,13 +66,23 @@ class Seen:
         return f"{_NUMBERS.sub('N', self.report)} in {self.inside.split(' < ')[0]}"
 
 
-def check_words(words: Sequence[str]) -> None:
-    """UsageError if words for pytest name a file of tests that this clone does not have."""
-    for before, word in zip(("", *words), words, strict=False):
-        file = word.partition("::")[0]
-        named = file.endswith(".py") and not word.startswith("-") and not before.startswith("-")
-        if named and not (TREE / file).is_file():
-            raise UsageError(f"no test is called '{shortened(word)}': {TREE} has no {file}")
+def words_for_pytest(words: Sequence[str]) -> tuple[str, ...]:
+    """The words, with tests of the user's by their whole names: pytest runs in this clone.
+
+    UsageError if they name a file of tests that is neither there nor here.
+    """
+    return tuple(_placed(before, word) for before, word in zip(("", *words), words))
+
+
+def _placed(before: str, word: str) -> str:
+    name, colons, test = word.partition("::")
+    named = name.endswith(".py") and not word.startswith("-") and not before.startswith("-")
+    if not named or (TREE / name).is_file():
+        return word
+    path = from_home(name).absolute()
+    if not path.is_file():
+        raise UsageError(f"no test is called '{shortened(word)}': {TREE} has no {name}")
+    return f"{path}{colons}{test}"
 
 
 def short_name(node: str) -> str:

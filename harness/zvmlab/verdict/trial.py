@@ -15,7 +15,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -35,7 +35,7 @@ from zvmlab.verdict.compare import REPEATS, Results, compare, differing
 from zvmlab.verdict.git import need, top_of, try_git
 from zvmlab.verdict.parts import check_touched
 from zvmlab.verdict.report import Tried, Verdict
-from zvmlab.verdict.runs import Runner, check_words
+from zvmlab.verdict.runs import Runner, words_for_pytest
 from zvmlab.verdict.series import Series, read_series
 from zvmlab.verdict.sides import (
     PatchedFails,
@@ -87,7 +87,7 @@ def trial(plan: Plan, progress: Progress) -> Verdict:
     """The verdict; one that is not finished if the limit came first."""
     for program, package in (("git", "git"), ("make", "make")):
         need(program, package, "trying a series")
-    check_words(plan.tests)
+    plan = replace(plan, tests=words_for_pytest(plan.tests))
     if plan.keep is not None and plan.keep.exists() and not plan.keep.is_dir():
         raise UsageError(f"--keep: {plan.keep} is no folder")
     allowed = Allowed(read_allowed(plan.allow, datetime.date.today()))
