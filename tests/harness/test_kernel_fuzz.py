@@ -22,6 +22,7 @@ from zvmlab.agent.wire import BadKind
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.shard import Shard
+from zvmlab.base.tree import TREE
 from zvmlab.builder.kernel import REPLACED
 from zvmlab.cli import fuzz as command
 from zvmlab.cli.main import main
@@ -875,18 +876,70 @@ def test_reproducers_are_files_that_can_be_used(tmp_path: Path) -> None:
     (made,) = scenarios_of_file(file).values()
     assert made.name == f"fuzz-smsgiucv-{case.name[:8]}" and made.modules == ("smsgiucv_app",)
     assert find_scenario(f"{file}:{made.name}") is not None
-    test = (tmp_path / "new" / "test_case.py").read_text()
-    scope: dict[str, Any] = {}
-    exec(compile(test, "test_case.py", "exec"), scope)  # pylint: disable=exec-used
-    assert scope["STEPS"] == list(case.steps) and scope["MARK"] == list(case.mark)
+    made_case = globals_of(tmp_path / "new" / "test_case.py")["CASE"]
+    assert made_case == case
     text = (tmp_path / "new" / "report.txt").read_text()
     for said in ("smsgiucv on 6.1.0-50-s390x", "9 of 10 runs", "1 a: socket(32, 1, 0) as s1",
                  "emulator qemu-1234", "zvmlab fuzz --replay case.json", "what it said"):  # fmt: skip
         assert said in text
 
 
-def scenarios_of_file(file: Path) -> dict[str, Scenario]:
-    """Those that a file defines."""
+@pytest.mark.parametrize("name", names())
+def test_reproducers_have_the_machine_of_their_target(name: str, tmp_path: Path) -> None:
+    """Segments, options of CP, modules and CPUs; the test its schedule and its driver."""
+    target = find(name)
+    case = Case(name, (SOCKET,), tuple(target.mark), target.cpus, 7)
+    artifacts = Artifacts(Path("/cache/qemu-1/bin/q"), Path("k"), "6.1 (bookworm)", Path("i"))
+    emit(case, target, "bookworm", artifacts, [], 10, tmp_path, "zvmlab")
+    (made,) = scenarios_of_file(tmp_path / "scenario.py").values()
+    assert (made.segments, dict(made.cp)) == (target.segments, dict(target.cp or {}))
+    assert made.cpus == target.cpus
+    assert made.modules == tuple(str(TREE / m) if "/" in m else m for m in target.modules)
+    assert globals_of(tmp_path / "test_case.py")["CASE"] == case
+    assert "driver='zvmlab'" in (tmp_path / "test_case.py").read_text()
+    assert "--driver zvmlab" in (tmp_path / "report.txt").read_text()
+
+
+@pytest.mark.parametrize(("times", "runs"), [(10, 1), (3, 10)])
+def test_reproducer_is_tried_as_often_as_it_needs(times: int, runs: int, tmp_path: Path) -> None:
+    """Its test fails as soon as one run shows something."""
+    case = Case("smsgiucv", (SOCKET,))
+    artifacts = Artifacts(Path("/cache/qemu-1/bin/q"), Path("k"), "6.1 (bookworm)", Path("i"))
+    found = Finding("oops", "f", "it ends")
+    emit(case, find("smsgiucv"), "bookworm", artifacts, [(found, times)], 10, tmp_path)
+    test = globals_of(tmp_path / "test_case.py")
+    tried: list[Case] = []
+
+    class Played:
+        """A runner whose last run shows the finding."""
+
+        def __init__(self, target: Target, kernel: str, _folder: Path, driver: str) -> None:
+            assert (target.name, kernel, driver) == ("smsgiucv", "sid", "upstream")
+
+        def __enter__(self) -> Played:
+            return self
+
+        def __exit__(self, *_error: object) -> None:
+            ...
+
+        def run(self, case: Case) -> Ran:
+            """One run."""
+            tried.append(case)
+            return Ran([found] if len(tried) == runs else [])
+
+    test["Runner"] = Played
+    with pytest.raises(AssertionError):
+        test["test_case"]("sid", tmp_path)
+    assert tried == [case] * runs
+
+
+def globals_of(file: Path) -> dict[str, Any]:
+    """What a file of Python defines."""
     scope: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)  # pylint: disable=exec-used
-    return {value.name: value for value in scope.values() if isinstance(value, Scenario)}
+    return scope
+
+
+def scenarios_of_file(file: Path) -> dict[str, Scenario]:
+    """The scenarios that a file defines."""
+    return {one.name: one for one in globals_of(file).values() if isinstance(one, Scenario)}

@@ -296,14 +296,18 @@ def test_who_asks_for_pages_stays_until_they_are_given(monkeypatch: pytest.Monke
 
 def test_guest_has_what_its_scenario_needs_and_what_all_have() -> None:
     made = scenario(
-        *("name", "Text."), modules=("two",), segment="DISK 9800-98FF EW", cp={"class": "B"}, cpus=2
+        *("name", "Text."),
+        modules=("two",),
+        segments=("DISK 9800-98FF EW",),
+        cp={"class": "B"},
+        cpus=2,
     )(lambda context: None)
     usual = GuestConfig(kernel="sid", modules=("one",), cp={"class": "G", "level": "x"})
     found = made.config(usual)
     assert (found.kernel, found.modules, found.cpus) == ("sid", ("one", "two"), 2)
     assert found.segments == (*usual.segments, "DISK 9800-98FF EW")
     assert found.cp == {"class": "B", "level": "x"}
-    assert replace(made, modules=(), segment="", cp={}, cpus=1).config(usual) == usual
+    assert replace(made, modules=(), segments=(), cp={}, cpus=1).config(usual) == usual
 
 
 def test_emulator_that_cannot_run_a_scenario_is_refused() -> None:

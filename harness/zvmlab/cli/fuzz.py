@@ -308,7 +308,10 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
     if arguments.emit:
         findings = [(finding, times[key]) for key, finding in first.items()]
         kernel, artifacts = arguments.kernel, runner.guest.artifacts
-        files = emit(case, target, kernel, artifacts, findings, arguments.times, arguments.emit)
+        files = emit(
+            *(case, target, kernel, artifacts, findings, arguments.times),
+            *(arguments.emit, arguments.driver),
+        )
         print(*files, sep="\n")
     return EXIT_FAILED if first else EXIT_PASS
 
@@ -468,6 +471,9 @@ def _report(done: Campaign, arguments: argparse.Namespace, target: Target) -> in
             times, runs = found.shown
             place = arguments.emit / found.finding.name
             findings = [(found.finding, times)]
-            emit(found.case, target, arguments.kernel, artifacts, findings, runs, place)
+            emit(
+                *(found.case, target, arguments.kernel, artifacts, findings, runs),
+                *(place, arguments.driver),
+            )
             print(place)
     return EXIT_FAILED if done.new else EXIT_PASS

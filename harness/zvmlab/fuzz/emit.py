@@ -20,24 +20,36 @@ from zvmlab.base.version import __version__
 from zvmlab.fuzz.case import Case, save
 from zvmlab.fuzz.finding import Finding
 from zvmlab.fuzz.grammar import Target
-from zvmlab.guest.config import Artifacts
+from zvmlab.guest.config import UPSTREAM_DRIVER, Artifacts
 from zvmlab.scenarios.steps import text_of
 
 _WIDTH = 96
+_RUNS = 10
+"""So often a case is tried that does not show its finding each time."""
 
+_TREE = "from zvmlab.base.tree import TREE\n"
 _SCENARIO = '''# SPDX-License-Identifier: MIT
 """{what}; found by zvmlab fuzz {target}."""
 
 from __future__ import annotations
 
-from zvmlab.scenarios.context import Context, scenario
+{imports}from zvmlab.scenarios.context import ANYTHING, Context, scenario
 
 MARK = {mark}
 
 STEPS = {steps}
 
 
-@scenario("{name}", {text!r}, partner="TESTER", modules={modules!r}, cpus={cpus})
+@scenario(
+    "{name}",
+    {text!r},
+    partner="TESTER",
+    modules={modules},
+    segments={segments!r},
+    cp={cp!r},
+    cpus={cpus},
+    leaves=(ANYTHING,),
+)
 def {function}(context: Context) -> None:
     """What prepares the guest, then the case."""
     context.play(MARK)
@@ -52,26 +64,31 @@ _TEST = '''# SPDX-License-Identifier: MIT
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from zvmlab.guest.guest import Guest
-from zvmlab.scenarios.player import Player
+from zvmlab.fuzz.case import Case
+from zvmlab.fuzz.grammar import find
+from zvmlab.fuzz.runner import Runner
 
 MARK = {mark}
 
 STEPS = {steps}
 
+CASE = Case({target!r}, tuple(STEPS), tuple(MARK), cpus={cpus}, schedule={schedule})
+RUNS = {runs}
 
-@pytest.mark.zvmlab(modules={modules!r}, cpus={cpus})
-def test_case(guest: Guest) -> None:
-    """The guest survives the steps, and no call of theirs sleeps for good."""
-    player = Player(guest)
-    player.play(MARK)
-    player.play(STEPS)
-    player.end()
-    assert not player.stuck
-    guest.settle()
+
+def test_case(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """No run shows anything that must not be."""
+    with Runner(find(CASE.target), zvmlab_kernel, tmp_path, driver={driver!r}) as runner:
+        for _ in range(RUNS):
+            assert not runner.run(CASE).findings
 '''
+
+
+def _module(name: str) -> str:
+    """A module in a scenario; a folder is one of a clone's."""
+    return f"str(TREE / {name!r})" if "/" in name else repr(name)
 
 
 def _python(steps: Sequence[Mapping[str, Any]]) -> str:
@@ -86,17 +103,25 @@ def emit(
     findings: Iterable[tuple[Finding, int]],
     runs: int,
     folder: Path,
+    driver: str = UPSTREAM_DRIVER,
 ) -> list[Path]:
     """Write all of them; *findings* with how many of so many *runs* have shown each."""
     shown = list(findings)
+    always = any(times == runs for _, times in shown)
     what = shown[0][0].key if shown else "A case that shows nothing"
     words = {
         "what": what,
         "target": case.target,
         "mark": _python(case.mark),
         "steps": _python(case.steps),
-        "modules": target.modules,
+        "imports": _TREE if any("/" in name for name in target.modules) else "",
+        "modules": f"({''.join(f'{_module(name)}, ' for name in target.modules)})",
+        "segments": target.segments,
+        "cp": dict(target.cp or {}),
         "cpus": case.cpus,
+        "schedule": case.schedule,
+        "driver": driver,
+        "runs": 1 if always else _RUNS,
         "name": f"fuzz-{case.target.replace('_', '-')}-{case.name[:8]}",
         "function": f"fuzz_{case.target}_{case.name[:8]}",
         "text": what[:80],
@@ -105,7 +130,7 @@ def emit(
     files = {
         "scenario.py": _SCENARIO.format(**words),
         "test_case.py": _TEST.format(**words),
-        "report.txt": mail(case, kernel, artifacts, shown, runs),
+        "report.txt": mail(case, kernel, artifacts, shown, runs, driver),
     }
     save(case, folder / "case.json")
     try:
@@ -122,6 +147,7 @@ def mail(
     artifacts: Artifacts,
     findings: Sequence[tuple[Finding, int]],
     runs: int,
+    driver: str,
 ) -> str:
     """The text, as plain as a mail has to be."""
     lines = [f"{case.target} on {artifacts.kernel_version}", ""]
@@ -134,7 +160,8 @@ def mail(
     lines += ["", "Prepared by:", *(f"     {text_of(step)}" for step in case.mark)]
     lines += ["", f"kernel   {artifacts.kernel_version}"]
     lines += [f"zvmlab   {__version__}", f"emulator {artifacts.emulator.parents[1].name}"]
-    lines += ["repeat   zvmlab fuzz --replay case.json -n 10 --kernel " + kernel]
+    whose = f" --driver {driver}" if driver != UPSTREAM_DRIVER else ""
+    lines += [f"repeat   zvmlab fuzz --replay case.json -n {_RUNS} --kernel {kernel}{whose}"]
     for finding, _ in findings[:1]:
         lines += ["", finding.report] if finding.report else []
     lines += ["", "The case:", json.dumps(case.to_json())]

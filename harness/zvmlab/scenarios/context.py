@@ -33,6 +33,7 @@ from zvmlab.agent.calls import BatchResult, CallResult, Ref
 from zvmlab.agent.results import LogLine, ModuleResult
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.cp.control import ControlError
+from zvmlab.guest.artifacts import with_built_modules
 from zvmlab.guest.names import DRIVER
 from zvmlab.guest.config import BACKENDS, GuestConfig
 from zvmlab.guest.guest import Guest
@@ -51,6 +52,8 @@ PATIENCE = 60.0
 HELD_CPU = 1
 """Where Context.hold() has the thread: the agent's connection is served by CPU 0."""
 _WORKER = "scenario"
+ANYTHING = "anything"
+"""Of what a scenario leaves behind: the guest is not used again then."""
 SERVICE = "*MONITOR"
 """Whom a scenario is about unless it says otherwise."""
 _USER_DOMAIN = 4
@@ -372,12 +375,12 @@ class Scenario:
     partner: str = SERVICE
     """Whom the guest's IUCV path is with that the scenario is about."""
     modules: tuple[str, ...] = ()
-    """Of the kernel's, which the guest needs besides the driver."""
+    """What the guest needs besides the driver: names of the kernel's, or folders, which are built."""
     usable: Callable[[Context], str | None] | None = None
     """Asked after a fault: what does not work any more; None: all works.  Without it, the driver
     has to read a data set."""
-    segment: str = ""
-    """The saved segment that it is about, as a guest's configuration has it, besides the usual ones."""
+    segments: tuple[str, ...] = ()
+    """Saved segments besides the usual ones, as a guest's configuration has them: what it is about first."""
     cp: Mapping[str, str] = field(default_factory=dict)
     """Options of CP that it needs."""
     cpus: int = 1
@@ -385,19 +388,20 @@ class Scenario:
     backends: tuple[str, ...] = BACKENDS
     """Emulators that can do it."""
     leaves: tuple[str, ...] = ()
-    """What it may leave behind in a guest, as zvmlab.guest.cleanliness names it."""
+    """What it may leave behind in a guest, as zvmlab.guest.cleanliness names it, or ANYTHING."""
 
     def config(self, usual: GuestConfig) -> GuestConfig:
         """A guest like *usual* that has what the scenario needs; UsageError if there cannot be one."""
         if usual.backend not in self.backends:
             able = " and ".join(self.backends)
             raise UsageError(f"{usual.backend} cannot run scenario {self.name}; {able} can")
-        return usual._replace(
+        own = usual._replace(
             modules=(*usual.modules, *self.modules),
-            segments=(*usual.segments, *([self.segment] if self.segment else [])),
+            segments=(*usual.segments, *self.segments),
             cp={**usual.cp, **self.cp},
             cpus=max(usual.cpus, self.cpus),
         )
+        return with_built_modules(own)
 
 
 def scenario(
@@ -408,7 +412,7 @@ def scenario(
     partner: str = SERVICE,
     modules: tuple[str, ...] = (),
     usable: Callable[[Context], str | None] | None = None,
-    segment: str = "",
+    segments: tuple[str, ...] = (),
     cp: Mapping[str, str] | None = None,
     cpus: int = 1,
     backends: tuple[str, ...] = BACKENDS,
@@ -416,5 +420,5 @@ def scenario(
 ) -> Callable[[Callable[[Context], None]], Scenario]:
     """Make a function of a Context a scenario; the arguments are the fields of Scenario."""
     return lambda run: Scenario(
-        name, text, run, boots, partner, modules, usable, segment, cp or {}, cpus, backends, leaves
+        name, text, run, boots, partner, modules, usable, segments, cp or {}, cpus, backends, leaves
     )

@@ -124,7 +124,7 @@ def _disk_works(context: Context) -> str | None:
     partner=_NOBODY,
     modules=(_MODULE,),
     usable=_disk_works,
-    segment=f"{_SEGMENT} {_PAGES} EW",
+    segments=(f"{_SEGMENT} {_PAGES} EW",),
 )
 def dcssblk(context: Context) -> None:
     """DIAGNOSE X'64' for each load, query and purge; DEFSEG and SAVESEG; both modes."""

@@ -18,7 +18,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import Counts
 from zvmlab.guest.pool import Pool, numbered
 from zvmlab.monitor.monitor import CapturedSet
-from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
+from zvmlab.scenarios.context import ANYTHING, Context, FoundSet, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome, Step
 from zvmlab.sweep.cases import Case, Point, Subject
 
@@ -255,7 +255,8 @@ class Runner:
             result.symptoms.append(Symptom(UNUSABLE, str(error)))
         self._put_back(guest, result)
         wrong = [f"{symptom.kind}: {symptom.text}" for symptom in result.symptoms]
-        left = [name for name in result.left if name not in self._scenario.leaves]
+        leaves = set(self._scenario.leaves)
+        left = [name for name in result.left if not leaves & {name, ANYTHING}]
         wrong += [f"it leaves something behind: {name}" for name in left]
         if wrong:
             raise ZvmlabError(f"scenario {self._scenario.name} fails without a fault: {wrong[0]}")
@@ -361,7 +362,7 @@ class Runner:
             raise Unusable(f"afterwards {wrong}")
 
     def _subject(self) -> Subject:
-        segment = self._scenario.segment or self._config.segments[0]
+        segment = (self._scenario.segments or self._config.segments)[0]
         return Subject(segment.split()[0], self._scenario.partner)
 
     def _context(self, guest: Guest) -> Context:
