@@ -190,6 +190,10 @@ def test_exit_codes() -> None:
 
 def test_ktap_and_json_say_the_same() -> None:
     found = verdict(differences())
+    found.not_run, found.checkpatch = ["net/iucv/af_iucv.c 361-363"], ["patch 1: CHECK:LINE: long"]
+    found.not_tried, found.versions = ["no scenario uses the file"], ["zvmlab 1, QEMU 10"]
+    found.tried[0].warnings = ["net/iucv/af_iucv.c:3: warning: x"]
+    found.tried[0].instructions = ["sockets: close: 100 to 200 (+100.0%)"]
     lines = ktap(found).splitlines()
     assert lines[:2] == ["KTAP version 1", "1..1"]
     inner = [line.strip() for line in lines if line.startswith("    ")]
@@ -200,6 +204,9 @@ def test_ktap_and_json_say_the_same() -> None:
     outer = "\n".join(line for line in lines if not line.startswith("    "))
     parsed = list(Parser().parse_text(outer.replace("KTAP version 1", "TAP version 13")))
     assert [entry.ok for entry in parsed if entry.category == "test"] == [False]
+    comments = [line[2:].strip() for line in lines if line.startswith("# ")]
+    mail = [line.strip() for line in text(found).splitlines() if line]
+    assert set(mail[mail.index("Newly failing") :]) <= set(comments)
     data = json.loads(to_json(found))
     assert data["exit"] == 1 and data["headline"] == found.headline
     (tried,) = data["tried"]

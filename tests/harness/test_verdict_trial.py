@@ -332,7 +332,11 @@ def test_next_trial_removes_what_a_killed_one_has_left(tree: Path, play: Play) -
     assert nothing_left() and (tree / DRIVER).read_text() == SOURCE
 
 
-PHASES = ("read_series", "apply", "build_sides", "base", "patched", "new_warnings")
+REPEATING = "repeating"
+PHASES = (
+    *("read_series", "apply", "checkpatch", "build_sides", "base", "patched", REPEATING),
+    *("counted", "new_warnings"),
+)
 
 
 @pytest.fixture(params=PHASES)
@@ -342,22 +346,26 @@ def at_phase(
     """Lets something happen in the midst of a phase of the next trial."""
 
     def start(happens: Callable[[], None]) -> None:
-        def side(name: str, _test: str, _turn: int) -> bool:
-            if name == request.param:
+        def side(name: str, _test: str, turn: int) -> bool:
+            again = request.param == REPEATING and name == "patched"
+            if name == request.param or again and turn == 2:
                 happens()
-            return True
+            return not (again and turn == 1)
 
         play(side)
-        if request.param in ("base", "patched"):
+        if request.param in ("base", "patched", REPEATING):
             return
-        phase = getattr(trial, request.param)
+        module, name = (
+            (counted, "compare") if request.param == "counted" else (trial, request.param)
+        )
+        phase = getattr(module, name)
 
         def disturbed(*words: Any) -> Any:
             found = phase(*words)
             happens()
             return found
 
-        monkeypatch.setattr(trial, request.param, disturbed)
+        monkeypatch.setattr(module, name, disturbed)
 
     return start
 

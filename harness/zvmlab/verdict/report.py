@@ -147,6 +147,14 @@ def text(verdict: Verdict) -> str:
 def _lines(verdict: Verdict) -> Iterator[str]:
     yield from _wrapped(verdict.first, "", "")
     yield from _wrapped(verdict.second, "", "")
+    for title, lines in _sections(verdict):
+        yield ""
+        yield title
+        yield from lines
+
+
+def _sections(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
+    """All that is said below the first lines: title and lines of each section that has some."""
     resume = [_RESUME] if verdict.over else []
     sections: list[tuple[str, Iterable[str]]] = [
         ("Not finished", _items([*verdict.unfinished, *resume])),
@@ -174,9 +182,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for title, lines in sections:
         shown = list(lines)
         if shown:
-            yield ""
-            yield title
-            yield from shown
+            yield title, shown
 
 
 def _wrapped(line: str, first: str, others: str) -> list[str]:
@@ -295,22 +301,20 @@ def _commands(verdict: Verdict) -> list[str]:
 
 
 def ktap(verdict: Verdict) -> str:
-    """KTAP 1: a test of the kernel for each, with its tests below."""
+    """KTAP 1: what the mail says as comments, then a test for each kernel, with its tests below."""
     lines = ["KTAP version 1", f"1..{len(verdict.tried) + len(verdict.left)}"]
-    if verdict.over:
-        said = (verdict.first, verdict.second, *verdict.unfinished)
-        lines += [f"# {harmless(line, lines=False)}" for line in said]
+    said = [verdict.first, verdict.second]
+    for title, section in _sections(verdict):
+        said += ["", title, *section]
+    lines += [f"# {harmless(line, lines=False)}".rstrip() for line in said]
     for number, one in enumerate(verdict.tried, 1):
         states = one.difference.states
         lines += ["    KTAP version 1", f"    1..{len(states)}"]
         for at, (test, state) in enumerate(states.items(), 1):
             name = harmless(test, lines=False).replace("#", "_")
             lines.append(f"    {_KTAP[state].format(f'{at} {name}')}")
-        notes = [*(report.report for report in one.difference.reports), *one.instructions]
-        lines += [f"    # {harmless(line, lines=False)}" for line in notes]
         fails = bool(one.difference.failing or one.difference.reports or one.broken)
         label = harmless(one.label, lines=False).replace("#", "_")
-        lines += [f"# {harmless(one.broken, lines=False)}"] if one.broken else []
         cut = " # SKIP not finished" if one.doing and not fails else ""
         lines.append(f"{'not ok' if fails else 'ok'} {number} {label}{cut}")
     for number, name in enumerate(verdict.left, len(verdict.tried) + 1):
