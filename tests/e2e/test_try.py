@@ -59,6 +59,7 @@ SLOWER = Edit(
     r"\1\tfor (int i = 0; i < 1000; i++)\n\t\tbarrier();\n\n",
 )
 """A read takes one or two instructions (BRCT, or AHI and JNE) for each turn of the loop."""
+LOUD = Edit(r"^(\trc = -EBUSY;)$", r"\1" "\n" r'\tpr_warn("it is in use by %d\\n", 7);')
 BROKEN = Edit(r"^\trc = -EBUSY;$", "\trc = -EBUSY")
 
 
@@ -132,6 +133,15 @@ def test_change_without_effect_is_nothing_new(tried: Tried) -> None:
     (one,) = verdict["tried"]
     assert one["difference"]["compared"] >= 5 and not one["difference"]["failing"]
     assert one["instructions"] == [] and not any("instr" in line for line in verdict["not_tried"])
+
+
+def test_new_line_of_the_log_is_a_report(tried: Tried) -> None:
+    code, verdict, said = tried(LOUD, BUSY)
+    assert code == 1 and "1 new report" in said.splitlines()[1]
+    (one,) = verdict["tried"]
+    (report,) = one["difference"]["reports"]
+    assert report["report"] == "log: monreader: it is in use by 7" and "busy" in report["test"]
+    assert not one["difference"]["unsteady"]
 
 
 def test_operation_that_takes_more_instructions_is_listed(tried: Tried) -> None:

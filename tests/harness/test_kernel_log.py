@@ -51,6 +51,17 @@ def test_a_kernel_remembers_what_its_log_has_lost(taints: int, kinds: list[str])
     assert not list(log.crashes([kind for kind in CRASHES if kind not in kinds]))
 
 
+def test_warnings_are_told_once() -> None:
+    log = KernelLog()
+    log.take(settled("one"))
+    info = settled("two", first=1)
+    info.lines[0] = info.lines[0]._replace(priority=6)
+    log.take(info)
+    assert log.warnings() == ["one"] and not log.warnings()
+    log.take(settled(*map(str, range(1000)), first=2))
+    assert log.warnings() == [str(number) for number in range(100)]
+
+
 def test_a_line_says_more_than_a_taint() -> None:
     log = KernelLog()
     log.take(settled(WARNING, taints=1 << 9))

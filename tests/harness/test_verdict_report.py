@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 
@@ -106,6 +107,47 @@ def test_report_of_the_kernel_that_base_has_too_is_not_new() -> None:
     patched = results(a=one("a", False, report="oops: null"), b=one("b", True))
     found = compare(base, patched)
     assert [report.report for report in found.reports] == ["oops: null"]
+
+
+def logs(name: str, *lines: str) -> Seen:
+    """A test that passes, and of which the kernel has said so."""
+    return replace(one(name, True), warnings=lines)
+
+
+def test_warning_in_the_log_that_base_has_not_is_a_report() -> None:
+    """Each time; numbers do not count, nor which test it was."""
+    base = results(a=logs("a", "m: error 7"), b=logs("b"), c=logs("c"))
+    patched = results(a=logs("a"), b=logs("b", "m: error 9"), c=logs("c", "m: 3 lost", "m: 5 lost"))
+    assert differing(base, patched) == [key_of(NODE.format("c"), "bookworm")]
+    found = compare(base, patched, [base] * 3, [patched] * 3)
+    assert [(report.report, report.test) for report in found.reports] == [
+        ("log: m: 5 lost", "sockets.c[upstream]")
+    ]
+    assert not found.failing and not found.unsteady
+    silent = results(c=logs("c"))
+    assert not compare(base, patched, [base], [patched, silent]).reports
+    assert not compare(base, patched, [patched], [patched]).reports
+
+
+LEAK = """ZvmlabError: the guest's kernel has leaked memory; kmemleak says:
+E   unreferenced object 0x000000008a2b4c00 (size 256):
+E     comm "init", pid 77, jiffies 4294938000
+E     backtrace (crc 1234):
+E       kmemleak_alloc+0x6a/0x90
+E       [<00000000f2a8b1c2>] __kmalloc_cache_noprof+0x2c/0x300
+E       mon_open+0x4e/0x2c0 [monreader]
+E       misc_open+0x10/0x20
+E   unreferenced object 0x000000008a2b4d00 (size 64):
+E     backtrace:
+E       other+0x4e/0x2c0
+"""
+
+
+def test_leak_has_its_size_and_its_innermost_functions() -> None:
+    found = seen(result(Outcome.FAILED, LEAK))
+    assert found.leaks and found.report == "leak: unreferenced object (size 256)"
+    assert found.inside == "mon_open < misc_open"
+    assert not seen(result(Outcome.FAILED, "a test of an unreferenced object")).leaks
 
 
 ENTRY = '[[allow]]\ntest = "sockets.a*"\nreason = "why"\nuntil = 2027-01-01\n'

@@ -127,6 +127,16 @@ def test_difference_is_repeated_three_times_on_each_side_in_turn(
     assert main(command(tree, "--keep", str(tmp_path / "kept"))) == 1, "into the same folder"
 
 
+def test_all_tests_are_repeated_if_one_has_leaked_memory(
+    tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A leak shows at the guest's end, whichever of its tests it was."""
+    ran = play(lambda side, test, turn: side == "base" or not test.endswith("b"))
+    monkeypatch.setattr(Seen, "leaks", property(lambda one: one.holds is False))
+    assert main(command(tree)) == 1
+    assert ran == ["base 1", "patched 1", *["base 2", "patched 2"] * 3]
+
+
 def test_unsteady_test_is_exit_0(tree: Path, play: Play) -> None:
     play(lambda side, test, turn: side == "base" or turn != 1)
     assert main(command(tree)) == 0

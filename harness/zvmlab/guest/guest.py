@@ -987,6 +987,10 @@ class Guest:
             raise self._no_room()
         self._settled = None if self._control is None else self._control.asked
 
+    def warnings(self) -> list[str]:
+        """What the kernel has logged as a warning, or as worse, and settle() has read since the last call."""
+        return self._log.warnings()
+
     def settle_again(self) -> Settled | None:
         """settle(), or check() if it and CP have been asked nothing since settle() found nothing.
 

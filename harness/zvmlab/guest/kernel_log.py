@@ -18,6 +18,11 @@ from zvmlab.guest.console import Crash, classify
 _TAINTS = ((5, "B", "bug"), (7, "D", "oops"), (9, "W", "warning"), (14, "L", "lockup"))
 
 
+_WARNING = 4
+"""Of the kernel's levels."""
+_MOST_WARNINGS = 100
+
+
 class KernelLog:
     """Keeps what was read of it until somebody has looked at it."""
 
@@ -25,6 +30,7 @@ class KernelLog:
         self.position = position
         """The first record that has not been read."""
         self._lines: list[LogLine] = []
+        self._warnings: list[str] = []
         self._lost = 0
         self._taints = 0
 
@@ -32,8 +38,15 @@ class KernelLog:
         """The agent has read from *position* on."""
         self.position = found.position
         self._lines += found.lines
+        bad = [line.text for line in found.lines if line.level <= _WARNING]
+        self._warnings += bad[: _MOST_WARNINGS - len(self._warnings)]
         self._lost += found.lost
         self._taints = found.taints
+
+    def warnings(self) -> list[str]:
+        """The first lines of the level "warning", or worse, that were read since the last call."""
+        found, self._warnings = self._warnings, []
+        return found
 
     def crashes(self, kinds: Iterable[str]) -> Iterator[Crash]:
         """The first crash of each of these *kinds*."""

@@ -62,6 +62,8 @@ _TRACE_TAIL = 12
 _TRACE_BYTES = 1 << 16
 _TIMEOUTS = ("Timeout >", "Timeout (>")
 """What pytest-timeout says: up to version 2.3, and since."""
+warnings = pytest.StashKey[list[str]]()
+"""What the kernels of a test's guests have logged as warnings, if they came through it."""
 _failed = pytest.StashKey[bool]()
 _reported = pytest.StashKey[bool]()
 _another_follows = pytest.StashKey[bool]()
@@ -294,6 +296,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
                 begin_test(guest.channels.trace, pyfuncitem.nodeid)
 
     bystanders = _bystanders_of(pyfuncitem)
+    said: list[str] = []
+    pyfuncitem.stash[warnings] = said
 
     @functools.wraps(test)
     def judged(*args: Any, **kwargs: Any) -> Any:
@@ -303,6 +307,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
         result = test(*args, **kwargs)
         for guest in guests_of(pyfuncitem):
             guest.settle()
+            said.extend(guest.warnings())
         for bystander in bystanders:
             bystander.check()
         return result

@@ -222,6 +222,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report.zvmlab_case = dataclasses.asdict(case)
     report.zvmlab_cuts = [dataclasses.asdict(cut) for cut in cuts]
     report.zvmlab_kernel = version
+    report.zvmlab_warnings = item.stash.get(plugin.warnings, []) if report.when == "call" else []
 
 
 def _begins_of(item: pytest.Item, report: Any) -> dict[Path, int]:
@@ -289,7 +290,8 @@ class _Reporter:
             return
         case = Case.from_json(fields)
         self._all, self._selected = report.zvmlab_all, report.zvmlab_selected
-        self._collector.add(report, case, [TraceCut(**cut) for cut in report.zvmlab_cuts])
+        cuts = [TraceCut(**cut) for cut in report.zvmlab_cuts]
+        self._collector.add(report, case, cuts, report.zvmlab_warnings)
         if case.kernel is not None and report.zvmlab_kernel is not None:
             self._collector.kernels[case.kernel] = report.zvmlab_kernel
         if report.when == "teardown" and self._file is not None:

@@ -109,6 +109,8 @@ class Result:
     logs: list[str] = field(default_factory=list)
     """Folders with console.log, trace.jsonl and emulator.log, kept after a failure."""
     cuts: list[TraceCut] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """What the kernel has logged as a warning, or as worse, in a test that has come to its end."""
 
     @property
     def cause(self) -> str:
@@ -130,6 +132,7 @@ class Result:
             "console": self.console,
             "logs": self.logs,
             "traces": [asdict(cut) for cut in self.cuts],
+            "warnings": self.warnings,
         }
 
     @classmethod
@@ -144,6 +147,7 @@ class Result:
             str(data["console"]),
             list(map(str, data["logs"])),
             [TraceCut.from_json(cut) for cut in data["traces"]],
+            list(map(str, data.get("warnings", []))),
         )
 
 
@@ -378,9 +382,12 @@ class Collector:
         self._results: dict[str, Result] = {}
         self.kernels: dict[str, str] = {}
 
-    def add(self, report: Any, case: Case, cuts: Sequence[TraceCut]) -> None:
+    def add(
+        self, report: Any, case: Case, cuts: Sequence[TraceCut], warnings: Sequence[str] = ()
+    ) -> None:
         """A report of pytest's (set-up, call or tear-down) of *case*."""
         result = self._results.setdefault(case.test, Result(case))
+        result.warnings += warnings
         result.seconds += report.duration
         if report.failed:
             result.outcome, result.reason = Outcome.FAILED, ""

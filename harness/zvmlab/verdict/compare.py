@@ -95,12 +95,23 @@ def other(base: Seen, patched: Seen) -> bool:
     return base.effect != patched.effect and None not in (base.holds, patched.holds)
 
 
+def newly_logged(base: Sequence[Results], patched: Results) -> dict[str, str]:
+    """Kinds of warnings in the kernel's log that no test of base has, and the first test that has each."""
+    known = {kind for run in base for one in run.values() for kind in one.logged}
+    found: dict[str, str] = {}
+    for key in sorted(patched):
+        for kind in patched[key].logged.keys() - known:
+            found.setdefault(kind, key)
+    return found
+
+
 def differing(base: Results, patched: Results) -> list[str]:
     """The tests to repeat."""
     both = base.keys() & patched.keys()
-    return sorted(
+    differ = {
         key for key in both if any(how(base[key], patched[key]) for how in (worse, better, other))
-    )
+    }
+    return sorted(differ | both & set(newly_logged([base], patched).values()))
 
 
 def compare(
@@ -141,6 +152,11 @@ def compare(
             if allowed.report(now.report):
                 continue
             found.reports.append(Report(now.report, now.inside, short_name(key)))
+    for kind, key in newly_logged([base, *again_base], patched).items():
+        text = f"log: {patched[key].logged[kind]}"
+        always = all(kind in run[key].logged for run in again_patched if key in run)
+        if always and not allowed.report(text):
+            found.reports.append(Report(text, "", short_name(key)))
     return found
 
 

@@ -32,6 +32,11 @@ _XPASS = "[XPASS(strict)]"
 _EXPECTED = "expected to fail: "
 _CRASH = re.compile(rf"^(?:E +)?({'|'.join(CRASHES)}): (.+)$", re.MULTILINE)
 _IN = re.compile(r"^(?:E +)?  in: (\S.*)$", re.MULTILINE)
+_LEAK = re.compile(r"^(?:E +)?(unreferenced object) 0x[0-9a-f]+ (\(size \d+\)):", re.MULTILINE)
+_LEAKED = "has leaked memory"
+_CALLER = re.compile(r"^(?:E +)? {4}(?:\[<[0-9a-f]+>\] )?([A-Za-z_][\w.]*)\+0x", re.MULTILINE)
+_ALLOCATES = re.compile(r"kmem\w*|\w*slab\w*|\w*alloc\w*|kstrdup\w*|kmemdup\w*|__get_free_pages")
+_CALLERS = 3
 _NUMBERS = re.compile(r"\b0x[0-9a-f]+\b|\b[0-9a-f]{6,}\b|\b\d+\b")
 _NO_TESTS = 5
 _BASE = "try-base"
@@ -59,11 +64,23 @@ class Seen:
     """All that was said of the failure."""
     effect: str = ""
     """What a fault did, whether that is right or not."""
+    warnings: Sequence[str] = ()
+    """What the kernel has logged as a warning, or as worse."""
+
+    @property
+    def leaks(self) -> bool:
+        """Is it memory that a guest has leaked until its end, after which of its tests ever?"""
+        return self.report.startswith("leak: ")
 
     @property
     def kind(self) -> str:
         """Reports with the same text but for numbers, and in the same function, are one."""
         return f"{_NUMBERS.sub('N', self.report)} in {self.inside.split(' < ')[0]}"
+
+    @property
+    def logged(self) -> dict[str, str]:
+        """The lines of warnings; those with the same text but for numbers are one."""
+        return {_NUMBERS.sub("N", line): line for line in self.warnings}
 
 
 def words_for_pytest(words: Sequence[str]) -> tuple[str, ...]:
@@ -101,16 +118,31 @@ def seen(result: Result) -> Seen:
     elif result.outcome is Outcome.SKIPPED and not expected:
         holds = None
     known = result.outcome is Outcome.DEVIATES or expected
-    crash, inside = _CRASH.search(text), _IN.search(text)
+    report, inside = _reported(text)
     return Seen(
         result.case.test,
         holds,
         known,
         "" if holds else shortened(harmless(result.cause, lines=False)),
-        "" if crash is None else harmless(f"{crash[1]}: {crash[2]}", lines=False),
-        "" if crash is None or inside is None else harmless(inside[1], lines=False),
+        harmless(report, lines=False),
+        harmless(inside, lines=False),
         text,
+        warnings=[shortened(harmless(line, lines=False)) for line in result.warnings],
     )
+
+
+def _reported(text: str) -> tuple[str, str]:
+    """What the kernel has reported in a failure's text, and in which functions."""
+    crash, inside = _CRASH.search(text), _IN.search(text)
+    if crash is not None:
+        return f"{crash[1]}: {crash[2]}", "" if inside is None else inside[1]
+    leak = _LEAK.search(text) if _LEAKED in text else None
+    if leak is None:
+        return "", ""
+    after = _LEAK.search(text, leak.end())
+    called = _CALLER.findall(text, leak.end(), len(text) if after is None else after.start())
+    others = [name for name in called if not _ALLOCATES.fullmatch(name)]
+    return f"leak: {leak[1]} {leak[2]}", " < ".join(others[:_CALLERS])
 
 
 def key_of(node: str, kernel: str) -> str:
