@@ -258,6 +258,29 @@ def test_verdict(
         assert re.search(why, shown.why)
 
 
+def test_each_test_of_a_bug_is_held_to_bystanders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On both sides, but for what the bug's entry names."""
+    asked: list[Sequence[str]] = []
+
+    def run(words: Sequence[str]) -> Results:
+        asked.append(words)
+        return {"a.py::test_t": PASSES}
+
+    @contextlib.contextmanager
+    def edited(*_: object) -> Iterator[Both]:
+        yield both(run, run)
+
+    monkeypatch.setattr(show_module, "edited", edited)
+    monkeypatch.setattr(show_module, "remember", lambda *_: None)
+    for bug, option in (
+        (BUG, "--bystanders="),
+        (dataclasses.replace(BUG, named=("A", "B")), "--bystanders=A,B"),
+    ):
+        asked.clear()
+        show_module.show(bug, "", 1, Progress(quiet=True))
+        assert [list(words) for words in asked] == [[option, "tests/x.py"]] * 2
+
+
 SOURCE = """\
 static int one(void)
 {

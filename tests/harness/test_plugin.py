@@ -6,11 +6,16 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fake_guest import Fake, fake
 from inner_pytest import inner, run_here
 from inner_pytest import run as _run
+
+from zvmlab.guest.guest import Stage
+from zvmlab.pytest_plugin import plugin
 
 __all__ = ["fake", "inner"]  # fixtures: importing them is using them
 COMPILER = "s390x-linux-gnu-gcc"
@@ -588,3 +593,31 @@ def test_a_test_with_a_warm_guest_is_known_to_follow(
     )
     pytester.makepyfile("def test_a(): pass\ndef test_b(borrower): pass\ndef test_c(): pass\n")
     _run(inner, pytester).stdout.fnmatch_lines(["*known: True False False"])
+
+
+@pytest.mark.parametrize(
+    ("mark", "option", "named"),
+    [
+        (None, None, None),
+        (None, "", ()),
+        (None, "A,B", ("A", "B")),
+        (("C",), None, ("C",)),
+        (("C",), "A", ("C", "A")),
+    ],
+)
+def test_bystanders_are_those_of_the_mark_and_of_the_option(
+    mark: tuple[str, ...] | None,
+    option: str | None,
+    named: tuple[str, ...] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of guests that answer; without mark and option nothing is looked at."""
+    ready, other = (SimpleNamespace(stage=stage, control=None) for stage in (Stage.READY, None))
+    monkeypatch.setattr(plugin, "guests_of", lambda item: [ready, other])
+    monkeypatch.setattr(plugin, "Bystanders", lambda control, names: tuple(names))
+    item: Any = SimpleNamespace(
+        get_closest_marker=lambda name: None if mark is None else SimpleNamespace(args=mark),
+        config=SimpleNamespace(getoption=lambda name: option),
+    )
+    found: list[Any] = list(plugin._bystanders_of(item))
+    assert found == ([] if named is None else [named])

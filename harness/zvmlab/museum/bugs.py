@@ -24,7 +24,7 @@ FIRST_YEAR, LAST_YEAR = 2006, 2100
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TEXTS = ("id", "subject", "author", "file", "how", "judge")
 _OPTIONAL = ("module", "kernel", "seen", "missing")
-_LISTS = ("tests", "options")
+_LISTS = ("tests", "options", "named")
 _EDIT = {"file", "place", "becomes", "times"}
 
 
@@ -56,6 +56,9 @@ class Bug:
     """A regular expression that the failure's text has."""
     missing: str = ""
     """Why no test shows it, and what that would take."""
+
+    named: tuple[str, ...] = ()
+    """Partners and segments that the tests are about: all others stay as they are."""
 
     @property
     def shown(self) -> bool:

@@ -28,7 +28,7 @@ def show(bug: Bug, kernel: str, times: int, progress: Progress) -> Shown:
     What has been shown so far is remembered, so that nothing of a run that is cut off is lost.
     """
     name = kernel_of(bug, kernel)
-    words = [*bug.options, *bug.tests]
+    words = [*bug.options, f"--bystanders={','.join(bug.named)}", *bug.tests]
     shown = Shown(name, 0, 0, 0)
     with edited(name, bug, TEST_SECONDS, progress) as both:
         for _ in range(times):

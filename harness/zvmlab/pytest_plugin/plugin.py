@@ -134,6 +134,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="also count the lines of this source of TREE; may be repeated",
     )
     group.addoption(
+        "--bystanders",
+        metavar="NAME,NAME",
+        help="hold every test to what mark.bystanders does: paths, segments and buffers of none of"
+        " these names stay as they are",
+    )
+    group.addoption(
         "--zvmlab-keep",
         action="store_true",
         help="also keep console, trace and emulator log of tests that passed",
@@ -370,12 +376,13 @@ def _waited_in_vain(call: pytest.CallInfo[None]) -> bool:
 
 
 def _bystanders_of(item: pytest.Item) -> list[Bystanders]:
-    """What is to stay as it is: of each guest that answers, for a test with the mark."""
-    mark = item.get_closest_marker("bystanders")
-    if mark is None:
+    """What is to stay as it is: of each guest that answers, for a test with the mark or the option."""
+    mark, option = item.get_closest_marker("bystanders"), item.config.getoption("--bystanders")
+    if mark is None and option is None:
         return []
+    named = (*(mark.args if mark is not None else ()), *(option or "").split(","))
     ready = (guest for guest in guests_of(item) if guest.stage is Stage.READY)
-    return [Bystanders(guest.control, mark.args) for guest in ready]
+    return [Bystanders(guest.control, filter(None, named)) for guest in ready]
 
 
 def guests_of(item: pytest.Item) -> list[Guest]:
