@@ -39,6 +39,7 @@ GROUPS = {
             "top",
             "show the activity of a system live: processors, users, paging, devices, events",
         ),
+        "dump": _Command("dump", "write the storage of a running guest for a debugger"),
     },
     "let CP fail": {
         "faults": _Command(
