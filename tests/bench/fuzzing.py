@@ -23,7 +23,8 @@ from zvmlab.fuzz.case import Case
 from zvmlab.fuzz.grammar import find
 from zvmlab.fuzz.runner import Runner
 from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.config import Artifacts, GuestConfig
+from zvmlab.guest.cover import EDGES, NEW
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kasan import watch_accesses
 from zvmlab.scenarios.player import Player
@@ -32,6 +33,13 @@ TARGET = "monreader"
 TIMES = 50
 READS = 8
 SETS = 5
+COVERS = (
+    ("cover-new", NEW, "modules", 1.02),
+    ("cover-edges", EDGES, "modules", 1.05),
+    ("cover-kernel", EDGES, "kernel", 1.25),
+)
+"""Modes of cover, of which code, and what they may cost."""
+COVERED_SETS, COVER_TURNS = 40, 9
 TURNS = 50
 """Other work on the machine changes the CPU time of a set from one second to the next: so few sets with
 KASAN and as few without take turns so often for a value."""
@@ -100,6 +108,50 @@ def _accesses(runner: Runner, pairs: int) -> list[Benchmark]:
     return Pairs(Benchmark("kasan", what, "ratio", Budget(1.05, True))).repeat(pairs, pair)
 
 
+def _covers(config: GuestConfig, artifacts: Artifacts, folder: Path, pairs: int) -> list[Benchmark]:
+    """What it costs to see which code is executed; modules are what the guest has loaded."""
+    opens, delivery, *reads, _ = _steps()
+    found = Pairs(
+        *(
+            Benchmark(name, f"CPU time: sets with {mode} of {code} covered ÷ without", "ratio",
+                      Budget(most, True))
+            for name, mode, code, most in COVERS
+        )
+    )  # fmt: skip
+    with Guest(config, folder / "covered", artifacts) as guest:
+        guest.boot()
+        guest.agent.modprobe("monreader").check()
+        player = Player(guest)
+        player.play([opens])
+        player.wait()
+
+        def sets() -> float:
+            """CPU seconds of the emulator, after as many that have it translate the guest's code again."""
+            for _ in range(2):
+                before = emulator_seconds(guest.emulator)
+                played = player.play([delivery, *reads[:3]] * COVERED_SETS)
+                player.wait()
+                if [one.ret for one in played[-3:]] != [12, 300, 0]:
+                    raise ZvmlabError(f"the last set was not read: {played[-3:]}")
+            return emulator_seconds(guest.emulator) - before
+
+        def covered(mode: str, code: str) -> float:
+            with guest.cover(code, mode=mode):
+                return sets()
+
+        def turn(mode: str, code: str, swapped: bool) -> float:
+            seen, free = both(swapped, lambda: covered(mode, code), sets)
+            return seen / free
+
+        def pair(_swapped: bool) -> dict[str, float]:
+            return {
+                name: statistics.median(turn(mode, code, n % 2 == 1) for n in range(COVER_TURNS))
+                for name, mode, code, _ in COVERS
+            }
+
+        return found.repeat(pairs, pair)
+
+
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One pair is thrown away, for the emulator to have translated the guest's code."""
     artifacts = prepare(config, progress)
@@ -142,4 +194,6 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchma
             return {"case": first / new, "judged": second / new, "cases": 1 / second}
 
         pair(False)
-        return [*figures.repeat(pairs, pair), *_accesses(runner, pairs)]
+        found = [*figures.repeat(pairs, pair), *_accesses(runner, pairs)]
+    with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as folder:
+        return [*found, *_covers(config, artifacts, Path(folder), pairs)]
