@@ -39,7 +39,7 @@ COVERS = (
     ("cover-kernel", EDGES, "kernel", 1.25),
 )
 """Modes of cover, of which code, and what they may cost."""
-COVERED_SETS, COVER_TURNS = 40, 9
+COVERED_SETS, COVER_TURNS = 40, 15
 TURNS = 50
 """Other work on the machine changes the CPU time of a set from one second to the next: so few sets with
 KASAN and as few without take turns so often for a value."""
