@@ -208,6 +208,19 @@ def test_a_hold_of_a_cpu_that_is_offline_is_refused(zvmlab_kernel: str, tmp_path
         assert ran.played[2].ret >= 0
 
 
+def test_a_case_that_the_agent_refuses_costs_no_boot(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """A message of 65 buffers is one more than a call may have."""
+    message = {"parts": [{"out": 1}] * 64, "name": {"out": 16}}
+    receive = {"do": "call", "call": "recvmsg", "args": ["f1", {"message": message}, 0]}
+    with Runner(find("monreader"), zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(case(OPEN, receive))
+        assert "an operation is malformed or exceeds a limit" in ran.refused
+        assert ran.findings == []
+        ran = runner.run(case(OPEN, DELIVER, READ))
+        assert not ran.refused and ran.findings == [] and ran.played[2].ret > 0
+        assert runner.booted == 1
+
+
 def test_a_hold_ends_what_its_thread_does(zvmlab_kernel: str, tmp_path: Path) -> None:
     """A connect() that nobody accepts sleeps for forty seconds, if no signal ends it."""
     target = find("iucv")

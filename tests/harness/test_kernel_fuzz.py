@@ -18,9 +18,10 @@ from typing import Any, cast
 import pytest
 
 from zvmlab.agent.calls import Bad, Out
-from zvmlab.agent.wire import BadKind
+from zvmlab.agent.wire import AgentError, BadKind, Status, TooLarge
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
+from zvmlab.base.results import ResultsFile, together
 from zvmlab.base.shard import Shard
 from zvmlab.base.tree import TREE
 from zvmlab.builder.kernel import REPLACED
@@ -28,12 +29,14 @@ from zvmlab.cli import fuzz as command
 from zvmlab.cli.main import main
 from zvmlab.fuzz import campaign as campaign_module
 from zvmlab.fuzz import runner as runner_module
-from zvmlab.fuzz.campaign import Campaign, Plan, compare, confirm, fuzz, shows
+from zvmlab.fuzz.campaign import REFUSED, Campaign, Plan, compare, confirm, fuzz, lines, shows
 from zvmlab.fuzz.case import Case, from_json, load, save
 from zvmlab.fuzz.emit import emit
 from zvmlab.fuzz.finding import Finding, Known, load_known, of_report, reason
 from zvmlab.fuzz.grammar import Target, find, names
 from zvmlab.fuzz.grammar import load as load_target
+from zvmlab.fuzz.merged import merged
+from zvmlab.fuzz.merged import write as write_results
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
 from zvmlab.fuzz.runner import Ran, Runner, Unprepared, judge_data, of_text
@@ -112,6 +115,8 @@ steps = [{ do = "signal", thread = "b" }]
             "needs one of name, path",
         ),
         ({"do": "load", "module": "../x"}, '"../x" is no module'),
+        ({"do": "reads", "fd": {"out": 8}, "size": 8}, '{"out": 8} is no file'),
+        ({"do": "poll", "fd": {"hex": "00"}, "events": 1}, '{"hex": "00"} is no file'),
         ({"do": "release", "nth": 1}, "release has no 'nth'"),
     ],
 )  # fmt: skip
@@ -736,6 +741,78 @@ def test_a_corpus_is_run_first_and_checked(tmp_path: Path) -> None:
     (tmp_path / "corpus" / "other.json").write_text("{", encoding="utf-8")
     with pytest.raises(UsageError, match="other.json is not JSON"):
         fuzz(plan(tmp_path), [FakeRunner()], [], QUIET)
+
+
+def test_a_case_that_the_agent_refuses_is_counted_and_the_run_goes_on(tmp_path: Path) -> None:
+    """It is in no corpus; the first one is kept, and the next run and shards that are merged add up."""
+    why = "the agent refused BATCH: an operation is malformed"
+
+    class Refusing(FakeRunner):
+        def run(self, case: Case) -> Ran:
+            ran = super().run(case)
+            return Ran(refused=why) if (0, sum(map(ord, "listen"))) in ran.reached else ran
+
+    done = fuzz(plan(tmp_path), [Refusing()], [], QUIET)
+    refused = load(tmp_path / "out" / REFUSED)
+    assert done.cases == CASES and 0 < done.refused < CASES and refused not in done.corpus
+    assert "listen" in {step.get("call") for step in refused.steps}
+    assert not any(step.get("call") == "listen" for case in done.corpus for step in case.steps)
+    said = list(lines(done))
+    assert said[0].endswith(f", refused {done.refused}")
+    assert said[1:3] == [f"{done.refused} × refused: {why}", f"  {tmp_path / 'out' / REFUSED}"]
+    again = fuzz(plan(tmp_path, cases=1, seed=5), [FakeRunner()], [], QUIET)
+    assert (again.refused, again.refusal) == (done.refused, why)
+    write_results(done, "6.12", "upstream")
+    shard = ResultsFile(tmp_path / "out" / "results.jsonl").read()
+    assert shard is not None
+    whole = merged(together([shard]), tmp_path / "whole")
+    assert (whole.refused, whole.refusal) == (done.refused, why)
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (
+            AgentError(Status.MALFORMED, "an operation is malformed", "BATCH"),
+            "refused BATCH: an op",
+        ),
+        (TooLarge("a request of 17000000 bytes to the agent exceeds 16777216"), "17000000 bytes"),
+    ],
+    ids=["refused", "too large"],
+)
+@pytest.mark.parametrize("console", ["", OOPS], ids=["silent", "oops"])
+def test_what_the_agent_refuses_is_no_finding_but_what_the_kernel_says_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str, console: str
+) -> None:
+    """A case may have met a bug before that."""
+    log = tmp_path / "console"
+    log.touch()
+
+    class RefusedPlayer:
+        played: list[Played] = []
+
+        def __init__(self, *_args: Any, **_more: Any) -> None:
+            """Of no guest."""
+
+        def play(self, _steps: Any) -> None:
+            """The agent refuses."""
+            log.write_text(console)
+            raise error
+
+    monkeypatch.setattr(runner_module, "Player", RefusedPlayer)
+    runner = Runner(find("af_iucv"), "bookworm", tmp_path / "guests")
+    case = Case("af_iucv", (SOCKET,))
+    runner._for = (case.cpus, False, case.mark)
+    emulator = SimpleNamespace(log=tmp_path / "none", alive=False)
+    channels = SimpleNamespace(console_log=log)
+    control = SimpleNamespace(forget_events=lambda *_args, **_more: None)
+    guest = SimpleNamespace(
+        put_back=lambda: None, emulator=emulator, channels=channels, control=control
+    )
+    runner._guest = cast(Any, guest)
+    ran = runner.run(case)
+    assert said in ran.refused
+    assert [one.kind for one in ran.findings] == (["oops"] if console else [])
 
 
 def test_a_second_kernel_judges_what_was_kept(tmp_path: Path) -> None:

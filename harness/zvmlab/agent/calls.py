@@ -26,9 +26,9 @@ from zvmlab.agent.wire import (
     Call,
     Op,
     Reader,
+    TooLarge,
     Writer,
 )
-from zvmlab.base.errors import UsageError
 
 R = TypeVar("R")
 
@@ -433,7 +433,7 @@ class Operations(Calls[Ref]):
 
     def operation(self, operation: Operation) -> Ref:
         if len(self.noted) == OPS_MAX:
-            raise UsageError(f"a batch of more than {OPS_MAX} operations is not possible")
+            raise TooLarge(f"a batch of more than {OPS_MAX} operations is not possible")
         self.noted.append(operation)
         return Ref(len(self.noted) - 1)
 

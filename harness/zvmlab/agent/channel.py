@@ -23,8 +23,9 @@ from zvmlab.agent.wire import (
     Reader,
     Request,
     Status,
+    TooLarge,
 )
-from zvmlab.base.errors import Timeout, UsageError
+from zvmlab.base.errors import Timeout
 from zvmlab.base.limit import FairLimit, Limit
 
 
@@ -85,7 +86,7 @@ class Channel:
     ) -> int:
         """Send a request; its number is what `collect` wants, which may be what is called next."""
         if len(payload) > REQUEST_MAX:
-            raise UsageError(
+            raise TooLarge(
                 f"a request of {len(payload)} bytes to the agent exceeds {REQUEST_MAX};"
                 " send it in parts"
             )

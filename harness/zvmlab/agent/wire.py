@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import struct
 
-from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.plain import harmless, shortened
 
 VERSION = 3
@@ -163,6 +163,10 @@ class AgentError(ZvmlabError):
         said = shortened(harmless(text, lines=False)) or f"status {status}"
         super().__init__(f"the agent refused {what}: {said}")
         self.status = status
+
+
+class TooLarge(UsageError):
+    """A request has more bytes, or a batch more operations, than the agent takes."""
 
 
 class AgentLost(ZvmlabError):

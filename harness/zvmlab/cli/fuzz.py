@@ -291,6 +291,8 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
     first: dict[str, Finding] = {}
     for _ in range(arguments.times):
         ran = runner.run(case)
+        if ran.refused and not ran.findings:
+            raise UsageError(f"the case cannot be run: {ran.refused}")
         for finding in ran.findings:
             first.setdefault(finding.key, finding)
         times.update({finding.key for finding in ran.findings})

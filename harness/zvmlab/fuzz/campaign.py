@@ -3,6 +3,7 @@
 
     CORPUS/NAME.json                    a case that has reached something new
     FOLDER/findings/NAME/               a finding (zvmlab.fuzz.found)
+    FOLDER/refused.json                 the first case that the agent has refused
     FOLDER/run.json                     figures and findings of all runs of this folder
 """
 
@@ -22,6 +23,7 @@ from typing import Any, Protocol
 from zvmlab.base.errors import UsageError
 from zvmlab.base.json_file import parse
 from zvmlab.base.owned import claim
+from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.base.results import sense
 from zvmlab.base.shard import Shard
@@ -38,6 +40,7 @@ MAX_SEED = (1 << 32) - 1
 MAX_JOBS = 16
 GUESTS = "guests"
 RUN = "run.json"
+REFUSED = "refused.json"
 RUN_BYTES = 256 << 20
 _SMALL_TRIES = 150
 """So many candidates a finding is made smaller with at the end of a run."""
@@ -145,6 +148,10 @@ class Campaign:
     """So many an earlier run has reached: a run that ends early has not run all of the corpus."""
     corpus: list[Case] = field(default_factory=list)
     found: dict[str, Found] = field(default_factory=dict)
+    refused: int = 0
+    """So many cases the agent has not taken."""
+    refusal: str = ""
+    """Why, of the first one."""
 
     @property
     def new(self) -> list[Found]:
@@ -168,6 +175,7 @@ class Campaign:
             f" {rate(self.cases, self.cpu_seconds)} a CPU second, {self.blocks} blocks,"
             f" {self.pair_count} pairs of them, corpus {len(self.corpus)},"
             f" findings {len(self.found)} ({len(self.new)} new)"
+            + (f", refused {self.refused}" if self.refused else "")
         )
 
 
@@ -194,6 +202,8 @@ def begun(plan: Plan, known: Sequence[Known]) -> Campaign:
             number(noted["runs"]) + 1,
             most_blocks=number(noted["blocks"]),
             most_pairs=number(noted["pairs"]),
+            refused=number(noted.get("refused", 0)),
+            refusal=harmless(str(noted.get("refusal", "")), lines=False),
         )
         for data in noted["findings"]:
             found = from_data(file, plan.target.name, data)
@@ -256,13 +266,23 @@ class _Loop:
         with self._lock:
             done = self.done
             done.cases += 1
-            if self._is_new(job, runner, ran):
+            if ran.refused:
+                self._refuse(case, ran.refused)
+            elif self._is_new(job, runner, ran):
                 done.corpus.append(case)
                 runner.keep_counts(case)
                 save(case, done.plan.corpus / f"{case.name}.json")
             for finding in ran.findings:
                 self._find(runner, case, finding)
             self._count(job, runner)
+
+    def _refuse(self, case: Case, why: str) -> None:
+        """What could not be run is no case to change further; the first one is kept to be looked at."""
+        done = self.done
+        done.refused += 1
+        if not done.refusal:
+            done.refusal = why
+            save(case, done.plan.folder / REFUSED)
 
     def _is_new(self, job: int, runner: Runs, ran: Ran) -> bool:
         """Has the case reached something that none has before?"""
@@ -310,6 +330,10 @@ class _Loop:
 def lines(done: Campaign) -> Iterator[str]:
     """What it has found, for people."""
     yield done.line()
+    if done.refused:
+        yield f"{done.refused} × refused: {done.refusal}"
+        if (file := done.plan.folder / REFUSED).exists():
+            yield f"  {file}"
     for found in done.found.values():
         said = f"known: {found.defect}" if found.defect else "new"
         yield f"{found.times} × {found.finding.key}: {said}"
@@ -456,6 +480,8 @@ def note(done: Campaign) -> None:
         "shard": str(done.plan.shard),
         "runs": done.runs,
         "cases": done.cases,
+        "refused": done.refused,
+        "refusal": done.refusal,
         "seconds": round(done.seconds, 1),
         "cpu-seconds": round(done.cpu_seconds, 1),
         "guests": done.guests,

@@ -3,7 +3,7 @@
 
 The lines of results.jsonl (zvmlab.base.results), of the kind "kernel-fuzz":
 
-    {"cases": 100, "seconds": 8.5, "cpu-seconds": 3.2, "guests": 2}
+    {"cases": 100, "refused": 0, "refusal": "", "seconds": 8.5, "cpu-seconds": 3.2, …}
     {"pairs": [["outside", "mon_open+0x0 [monreader]"], …]}
     {"corpus": {…}}                                             a case that has reached something new
     {"finding": {…}, "case": {…}, "known": null, "times": 3, …}  a finding (zvmlab.fuzz.found)
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from zvmlab.base.plain import harmless
 from zvmlab.base.results import NAME, Head, Results, ResultsFile, sense
 from zvmlab.fuzz.campaign import Campaign, Plan
 from zvmlab.fuzz.case import save
@@ -39,6 +40,8 @@ def write(done: Campaign, kernel: str, driver: str) -> None:
 def _lines(done: Campaign) -> Iterator[dict[str, Any]]:
     yield {
         "cases": done.cases,
+        "refused": done.refused,
+        "refusal": done.refusal,
         "seconds": round(done.seconds, 1),
         "cpu-seconds": round(done.cpu_seconds, 1),
         "guests": done.guests,
@@ -74,6 +77,8 @@ def _add(done: Campaign, path: Path, line: dict[str, Any]) -> None:
     target = done.plan.target.name
     if "cases" in line:
         done.cases += number(line["cases"])
+        done.refused += number(line["refused"])
+        done.refusal = done.refusal or harmless(str(line["refusal"]), lines=False)
         # Shards run beside each other.
         done.seconds = max(done.seconds, float(line["seconds"]))
         done.cpu_seconds += float(line["cpu-seconds"])

@@ -22,7 +22,7 @@ from types import TracebackType
 
 from zvmlab.agent.agent import USER as AGENT
 from zvmlab.agent.results import LogLine
-from zvmlab.agent.wire import AgentLost
+from zvmlab.agent.wire import AgentError, AgentLost, TooLarge
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
@@ -88,6 +88,8 @@ class Ran:
     reached: list[tuple[int, int]] = field(default_factory=list)
     """Addresses of what it executed (zvmlab.guest.cover)."""
     played: list[Played] = field(default_factory=list)
+    refused: str = ""
+    """Why the agent has not taken one of its steps; it shows nothing else then."""
 
 
 class Runner:
@@ -205,6 +207,10 @@ class Runner:
         except (AgentLost, AfIucvClosed) as error:
             self._ended = f"the agent's connection has ended: {error}"
             ran.findings.append(Finding(LOST, "", self._ended))
+        except (AgentError, TooLarge) as error:
+            said = of_text(_added(self.guest.channels.console_log, console))
+            ran.findings += [] if said is None else [said]
+            ran.refused = self._ended = str(error)
         except EmulatorError as error:
             if self._killed:
                 raise

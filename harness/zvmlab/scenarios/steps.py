@@ -314,7 +314,8 @@ def _check_kind(what: str, step: Json, cpus: int) -> None:
         if not isinstance(step["online"], bool):
             raise _fail(what, f"{short(step['online'])} is neither true nor false")
     elif kind in ("poll", "reads"):
-        argument(what, step["fd"])
+        if not isinstance(argument(what, step["fd"]), (int, str)):
+            raise _fail(what, f"{short(step['fd'])} is no file")
         _number(what, step["events" if kind == "poll" else "size"], 0, BYTES_MAX)
     elif kind == "hold":
         _text(what, step["function"], _FUNCTION, "function")
