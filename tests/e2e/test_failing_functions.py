@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Functions of the kernel's that fail under a driver: what it has begun is undone, once.
-
-Debian's kernels have no fault injection.  A module of the tests lets one call return an error.
-"""
+"""Functions of the kernel's that fail under a driver: what it has begun is undone, once."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from test_dcssblk import SEGMENTS, attempt, loaded
+from failcall import Failcall, Fails, fails as fails
+from test_dcssblk import SEGMENTS, SYSFS, attempt, loaded
 from vdisk_lab import DIRECTORY as DISKS
 from vdisk_lab import MAIN, await_disk, set_attribute
 from vmlogrdr_lab import DIRECTORY
@@ -26,15 +23,15 @@ from zvmlab.base.errors import Timeout
 from zvmlab.guest.config import HERCULES
 from zvmlab.guest.guest import Guest
 
-SOURCE = Path(__file__).parent / "modules" / "failcall"
-MODULE = "/tmp/failcall.ko"
 FAILED_ONLINE = "Setting the DASD online failed"
-FAILED = "/sys/module/failcall/parameters/failed"
 BLOCK, LOGRDR = "dcssblk", "vmlogrdr"
 # What kzalloc() of a constant size calls, in 6.1 and later.
 ALLOCATORS = ("kmalloc_trace", "__kmalloc_cache_noprof")
 # Since 6.12 IUCV makes the devices of its drivers.
 DEVICES = ("iucv_alloc_device", *ALLOCATORS)
+# What dcssblk does when it is loaded: its folder, its attributes, its number.
+LOADS = [("__root_device_register", 1), *([("device_create_file", n) for n in (1, 2)])]
+LOADS += [("__register_blkdev", 1)]
 # More allocations than any of them makes.
 MOST = 100
 WITH_SEGMENTS = pytest.mark.zvmlab(segments=SEGMENTS, modules=(BLOCK,), crashes=("panic",))
@@ -47,52 +44,6 @@ WITH_DISKS = pytest.mark.zvmlab(
     crashes=("panic",),
 )
 pytestmark = pytest.mark.not_debug("it makes allocations fail itself")
-Fails = Callable[..., contextlib.AbstractContextManager[None]]
-
-
-class Failcall:
-    """The module that lets a call fail, in a guest."""
-
-    def __init__(self, guest: Guest, built_module: Callable[..., Path]) -> None:
-        self._agent = guest.agent
-        self._agent.write_file(MODULE, built_module(SOURCE).read_bytes(), 0o600)
-
-    @contextlib.contextmanager
-    def at(
-        self, caller: str, names: Sequence[str], result: int = -errno.ENOMEM, nth: int = 1
-    ) -> Iterator[list[int]]:
-        """The n-th call that a module makes of a function returns *result*; afterwards the list has
-        it, if it came."""
-        # A kernel has one of the names.
-        for name in names:
-            params = {"function": name, "caller": caller, "result": result, "nth": nth}
-            error = self._agent.insmod(MODULE, params).errno
-            if error == errno.EOPNOTSUPP:
-                pytest.skip("the kernel has no kprobes")
-            if error == 0:
-                break
-        else:
-            raise AssertionError(f"the kernel has none of the functions {', '.join(names)}")
-        came: list[int] = []
-        yield came
-        came += [nth] * int(self._agent.read_file(FAILED))
-        self._agent.rmmod("failcall").check()
-
-
-@pytest.fixture
-def fails(guest: Guest, built_module: Callable[..., Path]) -> Fails:
-    """A block in which a call fails, which must come."""
-    failcall = Failcall(guest, built_module)
-
-    @contextlib.contextmanager
-    def failing(
-        caller: str, names: Sequence[str], result: int = -errno.ENOMEM, nth: int = 1
-    ) -> Iterator[None]:
-        with failcall.at(caller, names, result, nth) as came:
-            yield
-        assert came == [nth], "the call did not come"
-
-    return failing
 
 
 @WITH_SEGMENTS
@@ -245,6 +196,18 @@ def test_disk_that_cannot_be_online_is_an_error(disks: Guest, fails: Fails) -> N
     assert result.errno in (errno.ENOMEM, errno.ENODEV)
     assert set_attribute(disks, MAIN, "online", "1") == 0
     await_disk(disks, "dasda")
+
+
+@WITH_SEGMENTS
+@pytest.mark.requirement("B11")
+@pytest.mark.parametrize("name, nth", LOADS)
+def test_load_that_fails_leaves_nothing(guest: Guest, fails: Fails, name: str, nth: int) -> None:
+    """Its attributes are gone; the next load succeeds, and has a disk."""
+    with fails(BLOCK, [name], result=-errno.EBUSY, nth=nth):
+        assert guest.agent.insmod(BLOCK).errno == errno.EBUSY
+    assert guest.agent.open(f"{SYSFS}/add", os.O_WRONLY).errno == errno.ENOENT
+    assert guest.agent.insmod(BLOCK).errno == 0
+    assert attempt(guest, "add", "MINE") == 0
 
 
 @WITH_RECORDS

@@ -6,10 +6,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import struct
 from typing import TYPE_CHECKING
 
 import ip_packets
 import pytest
+from failcall import Fails, fails as fails
 from failing import Failing, void
 from ip_packets import ECHO_REPLY, ECHO_REQUEST, ICMP, Packet, answer, decode_echo, echo
 from netiucv_lab import (
@@ -37,10 +39,12 @@ from netiucv_lab import (
     remove,
     to_guest,
 )
+from waiting import wait_until
 
+from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout
-from zvmlab.cp.faults import Fault, armed
-from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, pack
+from zvmlab.cp.faults import Fault, armed, count
+from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, pack, user_data
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
 
@@ -56,6 +60,7 @@ HEADER_OF_LINK = 2
 MTU, MIN_MTU = 9216, 576
 MAX_BUFFER = 65537
 DOWN = "Stopped", "Stopped"
+AF_INET, SOCK_DGRAM, SIOCSIFNAME = 2, 2, 0x8923
 ASKS = "StartWait", "SetupWait"
 
 
@@ -260,6 +265,17 @@ def test_message_that_is_no_packets_is_dropped(
     assert interface.counts("rx_packets", "rx_errors") == [1, 3]
 
 
+@pytest.mark.requirement("N5")
+def test_packet_of_one_byte_is_a_packet(
+    interface: Interface, link: Link, datagrams: Datagrams
+) -> None:
+    """The message has five bytes.  Whether it is one of IP's is IP's matter."""
+    link.send(b"\x45")
+    link.send(to_guest(b"good"))
+    assert datagrams.recv() == b"good"
+    assert interface.counts("rx_packets", "rx_errors", "rx_dropped") == [2, 0, 0]
+
+
 @pytest.mark.requirement("N6")
 @pytest.mark.representative
 def test_packets_are_collected_while_a_message_is_on_its_way(
@@ -458,6 +474,28 @@ def test_connection_that_cp_refuses(interface: Interface, peer: Peer, code: int)
 
 
 @pytest.mark.requirement("N9")
+def test_connection_that_cannot_be_accepted_is_none(interface: Interface, peer: Peer) -> None:
+    """The interface waits as before.  Down and up is another attempt."""
+    peer.close()
+    interface.up()
+    with Peer(interface.guest.control, PARTNER) as late:
+        control = interface.guest.control
+        with armed(control, Fault("iucv.accept", "rc", 1, name=PARTNER)) as rules:
+            late.connect(USER, user_data(), 10)
+
+            def refused() -> bool:
+                count(control, rules)
+                return rules[0].fired == 1
+
+            wait_until(refused, "the guest's ACCEPT", lambda: rules)
+        assert interface.states == WAITS
+        interface.down()
+        interface.up()
+        accept(late)
+        reached(interface, UP)
+
+
+@pytest.mark.requirement("N9")
 def test_partner_that_refuses(interface: Interface, peer: Peer) -> None:
     since = interface.guest.agent.log_position()
     interface.up()
@@ -635,6 +673,81 @@ def test_interface_without_memory_is_none(agent_guest: Guest, peer: Peer) -> Non
     assert {0, errno.ENODEV, errno.ENOMEM} <= set(errors) <= known
     make(agent_guest.agent, PARTNER).check()
     interface = Interface(agent_guest)
+    interface.up()
+    with accept(peer):
+        reached(interface, UP)
+
+
+@pytest.mark.requirement("N13")
+@pytest.mark.parametrize("name", ["iucv_register", "driver_register"])
+def test_load_that_fails_leaves_nothing(agent_guest: Guest, fails: Fails, name: str) -> None:
+    """The next one succeeds, and makes an interface."""
+    agent_guest.agent.rmmod(MODULE).check()
+    with fails(MODULE, [name], result=-errno.EBUSY):
+        assert agent_guest.agent.insmod(MODULE).errno == errno.EBUSY
+    agent_guest.agent.insmod(MODULE).check()
+    make(agent_guest.agent, PARTNER).check()
+    assert Interface(agent_guest).states == DOWN
+
+
+def is_there(guest: Guest, path: str) -> bool:
+    """Is there such a file or folder in the guest?"""
+    worker = guest.agent.worker("looker")
+    found = worker.open(path, os.O_RDONLY)
+    if found.errno == 0:
+        worker.close(found.ret).check()
+    return found.errno != errno.ENOENT
+
+
+# sysfs says that the name is taken.
+@pytest.mark.zvmlab(crashes=("panic", "oops"))
+@pytest.mark.requirement("N13")
+def test_interface_whose_name_another_one_has_is_none(interface: Interface) -> None:
+    """A renamed interface keeps its device, whose name the next one would get; EEXIST."""
+    agent = interface.guest.agent
+    rename(interface.guest, "iucv0", "other0")
+    assert make(agent, "SECOND").errno == errno.EEXIST
+    assert not is_there(interface.guest, "/sys/class/net/iucv0")
+    rename(interface.guest, "other0", "iucv0")
+    make(agent, "SECOND").check()
+    second = Interface(interface.guest, 1)
+    with Peer(interface.guest.control, "SECOND") as other:
+        second.up()
+        accept(other)
+        reached(second, UP)
+
+
+def rename(guest: Guest, name: str, new: str) -> None:
+    """An interface that is down."""
+    worker = guest.agent.worker("renamer")
+    fd = worker.call(Call.SOCKET, AF_INET, SOCK_DGRAM, 0).check()
+    names = struct.pack("16s24s", name.encode(), new.encode())
+    worker.call(Call.IOCTL, fd, SIOCSIFNAME, names).check()
+    worker.close(fd).check()
+
+
+# What an interface is made of: the function that makes it, what it returns, and errno of all.
+PARTS = [
+    ("alloc_netdev_mqs", 0, errno.ENODEV),
+    ("dev_alloc_name", -errno.ENFILE, errno.ENODEV),
+    ("init_fsm", 0, errno.ENODEV),
+    ("__alloc_skb", 0, errno.ENODEV),
+    ("register_netdevice", -errno.EBUSY, errno.EBUSY),
+]
+
+
+@pytest.mark.requirement("N13")
+@pytest.mark.parametrize("name, result, error", PARTS)
+def test_interface_that_cannot_be_made_is_none(
+    agent_guest: Guest, peer: Peer, fails: Fails, name: str, result: int, error: int
+) -> None:
+    """Nothing of it is left; the next one has its number, and connects."""
+    with fails(MODULE, [name], result=result):
+        assert make(agent_guest.agent, PARTNER).errno == error
+    interface = Interface(agent_guest)
+    for folder in ("/sys/class/net/iucv0", "/sys/bus/iucv/devices/netiucv0"):
+        assert not is_there(agent_guest, folder)
+    make(agent_guest.agent, PARTNER).check()
     interface.up()
     with accept(peer):
         reached(interface, UP)
