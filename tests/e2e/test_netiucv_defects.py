@@ -265,3 +265,30 @@ def test_buffer_of_an_interface_that_is_up_holds_its_packets(
     assert link.path >= 0
     assert interface.set("buffer", "1024").ret == -1
     assert interface.mtu == 9216
+
+
+@pytest.mark.zvmlab(cpus=2)
+@pytest.mark.kernel_defect(
+    55,
+    "a connection that is severed before it is accepted has no owner",
+    seen=r"the guest's kernel reported an oops .*Unable to handle kernel pointer dereference.*",
+    raises=GuestPanic,
+)
+def test_partner_that_severs_at_once_changes_nothing(interface: Interface, peer: Peer) -> None:
+    """The guest is about to accept; then it waits for the next connection."""
+    guest = interface.guest
+    peer.close()
+    interface.up()
+    with Peer(guest.control, PARTNER) as late:
+        with guest.hold("netiucv_callback_connreq") as hold:
+            path = late.connect(USER, user_data(), 50).path
+            hold.wait()
+            late.sever(path)
+        wait_until(
+            lambda: PARTNER not in partners_of(guest),
+            "the end of the path",
+            lambda: partners_of(guest),
+        )
+        assert interface.states == WAITS
+        with connect(late, USER):
+            reached(interface, UP)
