@@ -5,8 +5,8 @@
  * A partner may sever its connection before the interface accepts it.
  * IUCV ACCEPT fails then, and the path stays, without a connection that
  * belongs to it.  The sever comes next, and netiucv_callback_connrej()
- * takes NULL for the connection: the kernel's next access is anywhere,
- * and usually its last.
+ * takes NULL for the connection: what it uses then is what lowcore has
+ * there, which is an oops or "fsm(): Invalid state".
  *
  * Sever the path when it cannot be accepted, and free it.
  *
