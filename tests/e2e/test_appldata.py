@@ -19,8 +19,10 @@ from vdisk_lab import DIRECTORY, MAIN, await_disk, set_attribute
 from vdisk_lab import MODULES as DISK_MODULES
 from waiting import fair, wait_until
 
+from zvmlab.agent.calls import BatchResult
+from zvmlab.agent.worker import Pending
 from zvmlab.cp.faults import Fault, armed
-from zvmlab.guest.config import HERCULES
+from zvmlab.guest.config import HERCULES, QEMU
 from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 SYSCTL = "/proc/sys/appldata"
 SECONDS = 60.0
 SWAP_SECONDS = 240.0
+READS = 100
 NUMBERS = {"mem": 1, "os": 2, "net_sum": 3}
 SOURCE = Path(__file__).parent / "modules" / "netcounts"
 LEVELS = {"mem": "00", "os": "01", "net_sum": "00"}
@@ -482,3 +485,39 @@ def test_module_whose_data_cp_goes_on_collecting_stays(guest: Guest) -> None:
     assert rules[0].fired == 1
     assert [buffer["product-id"] for buffer in declared(guest)] == [product("mem")]
     assert guest.agent.rmmod("appldata_mem").errno == errno.EAGAIN
+
+
+@pytest.mark.zvmlab(cpus=2, modules=("appldata_mem",))
+@pytest.mark.requirement("A6")
+@pytest.mark.kernel_defect(
+    56, "a virtual timer that is stopped while its function runs goes on", seen=r"assert not True"
+)
+def test_timer_that_is_stopped_while_it_runs_stays_so(guest: Guest, zvmlab_backend: str) -> None:
+    """It has expired on another CPU, which has not called its function yet."""
+    if zvmlab_backend != QEMU:
+        pytest.skip("only QEMU holds a CPU at a function")
+    sysctls, worker = Sysctls(guest), guest.agent.worker("works")
+    guest.agent.modprobe("appldata_mem").check()
+    guest.agent.keep_on(worker, 1)
+
+    def work() -> Pending[BatchResult]:
+        """CPU time, by which the timer goes."""
+        batch = worker.batch()
+        fd = batch.open("/proc/kallsyms")
+        for _ in range(READS):
+            batch.pread(fd, 1 << 16, 0)
+        batch.close(fd)
+        return batch.start()
+
+    for name, value in (("mem", 1), ("interval", 10), ("timer", 1)):
+        sysctls.set(name, value)
+    with guest.hold("appldata_timer_function", 1) as hold:
+        working = work()
+        hold.wait()
+        sysctls.set("timer", 0)
+    working.result()
+    with guest.hold("appldata_timer_function", 1) as hold:
+        working = work()
+        wait_until(lambda: working.done() or hold.held, "the end of the work, or the timer")
+        assert not hold.held
+    working.result()
