@@ -613,11 +613,12 @@ def test_bystanders_are_those_of_the_mark_and_of_the_option(
 ) -> None:
     """Of guests that answer; without mark and option nothing is looked at."""
     ready, other = (SimpleNamespace(stage=stage, control=None) for stage in (Stage.READY, None))
-    monkeypatch.setattr(plugin, "guests_of", lambda item: [ready, other])
-    monkeypatch.setattr(plugin, "Bystanders", lambda control, names: tuple(names))
     item: Any = SimpleNamespace(
         get_closest_marker=lambda name: None if mark is None else SimpleNamespace(args=mark),
         config=SimpleNamespace(getoption=lambda name: option),
     )
-    found: list[Any] = list(plugin._bystanders_of(item))
+    with monkeypatch.context() as patched:  # this test has the same plugin
+        patched.setattr(plugin, "guests_of", lambda item: [ready, other])
+        patched.setattr(plugin, "Bystanders", lambda control, names: tuple(names))
+        found: list[Any] = list(plugin._bystanders_of(item))
     assert found == ([] if named is None else [named])
