@@ -102,7 +102,8 @@ def _run(copy: Path, *words: str) -> int:
 def _result(copy: Path, noticed: Noticed) -> int:
     """The test's exit code in the tree as it is now."""
     if not noticed.is_unit:
-        return _run(copy, sys.executable, "-m", "pytest", "-q", "-x", noticed.test)
+        words = ("-m", "pytest", "-q", "-x", "-p", "zvmlab.pytest_plugin", noticed.test)
+        return _run(copy, sys.executable, *words)
     program = f"build/unit/{noticed.test}"
     assert _run(copy, "make", "-s", program) == 0, "it does not compile"
     return _run(copy, program)
