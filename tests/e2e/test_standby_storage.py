@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -77,6 +78,8 @@ def guest_with_tools(tools: GuestConfig) -> Iterator[Guest]:
         guest.boot()
         if guest.agent.open("/sys/firmware/memory", os.O_RDONLY).errno == 0:
             pytest.skip("this Linux configures blocks first, of which Debian's chmem knows nothing")
+        if guest.agent.open(SYS, os.O_RDONLY).errno == errno.ENOENT:
+            pytest.skip("this kernel is built without CONFIG_MEMORY_HOTPLUG")
         yield guest
 
 
