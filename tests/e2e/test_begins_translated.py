@@ -13,13 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from zvmlab.builder.qemubuild import STABLE, version
 from zvmlab.guest import checkpoint
 from zvmlab.guest.checkpoint import MACHINE, TRANSLATIONS
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.system import System
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(version() != STABLE, reason=f"only QEMU {STABLE} keeps translated code"),
+]
 
 # The file, as sim/qemu/translations.c says it: the head's words, and what follows it.
 HEAD = struct.Struct("=9Q")
