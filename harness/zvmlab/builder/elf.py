@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Recognise files by their first bytes: a program for a machine, a kernel for s390x."""
+"""Recognise files by their first bytes: a program for a machine, a kernel for s390x; read sections."""
 
 from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 from zvmlab.base.errors import UsageError
 
@@ -17,6 +18,43 @@ _BIG = 2
 # What Linux has 8 bytes behind the start of its parameter area (linux/Documentation/s390).
 _LINUX_AT = 0x10008
 _LINUX = b"S390EP"
+# Of a 64-bit file: where its sections are described, and a section.
+_FILE = struct.Struct(">40xQ10x3H")
+_SECTION = struct.Struct(">IIQQQQIIQQ")
+
+
+class Section(NamedTuple):
+    """A section of an ELF file; numbers are those of its format."""
+
+    name: str
+    kind: int
+    flags: int
+    place: int
+    """In the file."""
+    size: int
+    link: int
+    """Index of the section that belongs to it."""
+
+
+def sections(content: bytes) -> list[Section]:
+    """The sections of a 64-bit big-endian ELF file, by their index; ValueError if it is none."""
+    try:
+        table, size, count, names_at = _FILE.unpack_from(content)
+        if size != _SECTION.size:
+            raise ValueError("section headers of another size")
+        found = [_SECTION.unpack_from(content, table + size * at) for at in range(count)]
+        names = found[names_at][4]
+        return [
+            Section(text_at(content, names + name), kind, flags, place, length, link)
+            for name, kind, flags, _, place, length, link, *_ in found
+        ]
+    except (struct.error, IndexError, OverflowError) as error:
+        raise ValueError("its sections are damaged") from error
+
+
+def text_at(content: bytes, place: int) -> str:
+    """The text that begins there and ends before a zero byte; ValueError if it does not end."""
+    return content[place : content.index(0, place)].decode("ascii", "replace")
 
 
 def is_elf(head: bytes) -> bool:

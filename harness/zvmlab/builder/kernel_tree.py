@@ -132,7 +132,7 @@ def at_work(kernel: Kernel, progress: Progress) -> Iterator[None]:
 
 def _other(kernel: Kernel, what: str) -> UsageError:
     return UsageError(
-        f"the tree of kernel {kernel} {what}, so that no module"
+        f"the tree of kernel {kernel} {what}, so that nothing"
         " can be built for this state of it any more; start again"
     )
 

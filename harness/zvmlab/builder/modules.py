@@ -13,7 +13,6 @@ import gzip
 import json
 import lzma
 import os
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.signature import signature
+from zvmlab.builder.elf import sections
 from zvmlab.builder.kernel import Kernel
 
 _SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
@@ -29,7 +29,6 @@ _SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
     ".ko.gz": gzip.decompress,
 }
 _ELF64_BIG = b"\x7fELF\x02\x02"
-_SECTION = struct.Struct(">IIQQQQIIQQ")
 
 
 def module_name(file: Path | str) -> str:
@@ -57,7 +56,7 @@ def module_words(module: bytes, origin: object = "module") -> list[tuple[str, st
     """The section .modinfo of a module for s390x, word by word: names may repeat."""
     try:
         return _module_words(module)
-    except (struct.error, ValueError, IndexError, OverflowError) as error:
+    except ValueError as error:
         raise UsageError(f"{origin} is not a kernel module for s390x") from error
 
 
@@ -70,16 +69,9 @@ def made_for(file: Path) -> str:
 def _module_words(module: bytes) -> list[tuple[str, str]]:
     if not module.startswith(_ELF64_BIG):
         raise ValueError("not ELF, 64 bit, big-endian")
-    (table,) = struct.unpack_from(">Q", module, 40)
-    size, count, names_index = struct.unpack_from(">HHH", module, 58)
-    if size != _SECTION.size:
-        raise ValueError("section headers of another size")
-    sections = [_SECTION.unpack_from(module, table + size * i) for i in range(count)]
-    names_at = sections[names_index][4]
-    for section in sections:
-        start = names_at + section[0]
-        if module[start : module.index(b"\0", start)] == b".modinfo":
-            return _words(module[section[4] : section[4] + section[5]])
+    for section in sections(module):
+        if section.name == ".modinfo":
+            return _words(module[section.place : section.place + section.size])
     raise ValueError("no .modinfo")
 
 
@@ -131,7 +123,7 @@ def builtin(kernel: Kernel) -> frozenset[str]:
     return frozenset(module_name(line) for line in text.split())
 
 
-def _files(kernel: Kernel) -> dict[str, str]:
+def module_files(kernel: Kernel) -> dict[str, str]:
     """All modules of a kernel by name: thousands, so they are paths as the system has them."""
     if kernel.modules is None:
         return {}
@@ -143,7 +135,7 @@ def _files(kernel: Kernel) -> dict[str, str]:
 
 def available(kernel: Kernel) -> frozenset[str]:
     """Modules of a kernel that can be loaded."""
-    return frozenset(_files(kernel))
+    return frozenset(module_files(kernel))
 
 
 def aliases(kernel: Kernel) -> dict[str, list[str]]:
@@ -151,7 +143,7 @@ def aliases(kernel: Kernel) -> dict[str, list[str]]:
 
     Every module has to be read for that, so the cache keeps the answer.
     """
-    files = _files(kernel)
+    files = module_files(kernel)
 
     def build(folder: Path) -> None:
         found: dict[str, list[str]] = {}
@@ -190,7 +182,7 @@ class _Finder:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._files = _files(kernel)
+        self._files = module_files(kernel)
         self._inside = builtin(kernel)
         self._path: list[str] = []
         self.found: dict[str, Module] = {}

@@ -29,6 +29,7 @@ from zvmlab.cli.options import (
     system_option,
     top_command,
 )
+from zvmlab.cli.say import say
 from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.config import (
     DEFAULT_STORAGE,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from zvmlab.agent.agent import Agent
     from zvmlab.fabricate.model import Config
+    from zvmlab.guest.cover import Block, Cover
 
 RUN_SECONDS = 60.0
 _POWER_OFF_SECONDS = 30.0
@@ -75,7 +77,8 @@ def add_commands(commands: Any) -> None:
         "--blocks",
         type=Path,
         metavar="FILE",
-        help="write to FILE which blocks of the kernel's code run meanwhile, as SYMBOL+OFFSET (QEMU)",
+        help="write to FILE which blocks of the kernel's code run meanwhile, as SYMBOL+OFFSET, and of a"
+        " kernel that is built from a source tree the line of each (QEMU)",
     )
     run.add_argument(
         "--blocks-of",
@@ -490,7 +493,7 @@ def _run_there(running: RunningGuest, argv: list[str], files: dict[str, Path], l
 def _blocks_file(arguments: argparse.Namespace) -> Iterator[TextIO | None]:
     """Where --blocks are written; opened before the guest boots."""
     if arguments.blocks is not None:
-        with arguments.blocks.open("w", encoding="ascii") as file:
+        with arguments.blocks.open("w", encoding="utf-8", errors="surrogateescape") as file:
             yield file
     elif arguments.blocks_of:
         raise UsageError("--blocks-of needs --blocks FILE, where the blocks are written")
@@ -508,9 +511,27 @@ def _blocks(guest: Guest, file: TextIO | None, names: list[str]) -> Iterator[Non
     try:
         yield
     finally:
-        file.writelines(f"{block}\n" for block in cover.blocks())
+        blocks = cover.blocks()
+        # Whoever has interrupted it does not wait for a compiler.
+        stopped = isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        lines = {} if stopped else _lines(cover, blocks, file.name)
+        file.writelines(f"{block}{lines.get(block, '')}\n" for block in blocks)
     if cover.lost:
         raise ZvmlabError(f"{file.name} lacks some blocks: there were too many of them")
+
+
+def _lines(cover: Cover, blocks: list[Block], name: str) -> dict[Block, str]:
+    """What stands behind blocks whose lines are known; of others it is said why they are not."""
+    from zvmlab.guest.source_lines import shown
+
+    try:
+        found = cover.lines(blocks, Progress(brief=True))
+    except ZvmlabError as error:
+        say(f"{name} has no lines: {error}")
+        return {}
+    for why in found.missing:
+        say(why)
+    return {block: f"  {shown(lines)}" for block, lines in found.lines.items()}
 
 
 @contextlib.contextmanager

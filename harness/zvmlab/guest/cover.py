@@ -5,6 +5,7 @@
         ...                     # load, read, deliver
         for block in cover.take():
             print(block)        # mon_read+0x1c [monreader]
+        found = cover.lines(cover.blocks())     # of a kernel that is built from a source tree
 
 A block begins where the emulator's translation of one does: where a branch goes to, behind a
 branch, and also where a page begins, or where the guest goes on after an interruption.
@@ -16,14 +17,18 @@ import bisect
 import itertools
 import mmap
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zvmlab.base.errors import EmulatorError, UsageError
+from zvmlab.base.progress import Progress
 from zvmlab.guest.qmp import Qmp, QmpError
 from zvmlab.guest.symbols import Code
+
+if TYPE_CHECKING:
+    from zvmlab.guest.source_lines import SourceLines
 
 NEW, BLOCKS, EDGES = "new", "blocks", "edges"
 MODES = (NEW, BLOCKS, EDGES)
@@ -85,12 +90,20 @@ class Cover:
     stays known.
     """
 
-    def __init__(self, qmp: Qmp, folder: Path, code: Sequence[Code], mode: str) -> None:
+    def __init__(
+        self,
+        qmp: Qmp,
+        folder: Path,
+        code: Sequence[Code],
+        mode: str,
+        lines: Callable[[Iterable[Block], Progress], SourceLines],
+    ) -> None:
         if not code:
             raise UsageError("nothing is to be covered: name a module, a function, or 'kernel'")
         self.mode = mode
         self._qmp = qmp
         self._code = code
+        self._lines = lines
         self._starts = [function.start for function in code]
         self._file = folder / f"cover-{next(_numbers)}"
         self._file.touch(mode=0o600)
@@ -144,6 +157,15 @@ class Cover:
     def blocks(self) -> list[Block]:
         """take() of the modes "new" and "blocks"; of "edges", the blocks that these lead to, once each."""
         return [self.block(to) for to in dict.fromkeys(to for _, to in self.addresses())]
+
+    def lines(self, blocks: Iterable[Block], progress: Progress | None = None) -> SourceLines:
+        """The lines of the kernel's source at which these blocks begin (zvmlab.guest.source_lines).
+
+        Files of which that is asked for the first time are compiled for it, which takes seconds
+        for each.  The guest may have ended.  UsageError if its kernel is not built from a source
+        tree, or if the tree has been changed since.
+        """
+        return self._lines(blocks, progress or Progress(quiet=True))
 
     def again(self) -> None:
         """Nothing has been executed so far, as after put_back()."""

@@ -20,7 +20,8 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -53,10 +54,12 @@ from zvmlab.guest.qmp import Qmp
 from zvmlab.guest.run_dir import AGENT_SOCKET, RunDir, cannot_write, free_bytes
 
 if TYPE_CHECKING:
+    from zvmlab.base.progress import Progress
     from zvmlab.cp.faults import ArmedFault
-    from zvmlab.guest.cover import Cover
+    from zvmlab.guest.cover import Block, Cover
     from zvmlab.guest.hold import Hold
     from zvmlab.guest.lockstep import Stepper
+    from zvmlab.guest.source_lines import SourceLines
     from zvmlab.guest.symbols import Symbols
 
 _T = TypeVar("_T")
@@ -782,9 +785,23 @@ class Guest:
                              " QEMU does")  # fmt: skip
         if self._cover is not None:
             self._cover.close()
-        code = self._known_symbols().code(*names)
-        self._cover = Cover(self.qmp, self._run_dir.path, code, mode)
+        symbols = self._known_symbols()
+        code = symbols.code(*names)
+        lines = partial(self._source_lines, symbols)
+        self._cover = Cover(self.qmp, self._run_dir.path, code, mode, lines)
         return self._cover
+
+    def _source_lines(
+        self, symbols: Symbols, blocks: Iterable[Block], progress: Progress
+    ) -> SourceLines:
+        from zvmlab.builder.kernels import resolve
+        from zvmlab.builder.tree_name import tree_name
+        from zvmlab.guest.source_lines import source_lines
+
+        if tree_name(self.config.kernel) is None:
+            raise UsageError(f"kernel {self.config.kernel} is not built from a source tree, so that"
+                             " lines of its source are not known")  # fmt: skip
+        return source_lines(resolve(self.config.kernel), symbols, blocks, progress)
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""

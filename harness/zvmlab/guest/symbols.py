@@ -17,9 +17,11 @@ from typing import NamedTuple
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.worker import MODULES
+from zvmlab.base.cache import digest
 from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.signature import signature
+from zvmlab.builder.elf import sections, text_at
 
 _KALLSYMS = "/proc/kallsyms"
 _NAME = re.compile(
@@ -27,10 +29,8 @@ _NAME = re.compile(
 )
 # So much of /proc/kallsyms says whether the kernel has been moved.
 _HEAD = 100
-# Executable and Linkable Format: a section's type, and a symbol's.
+# Executable and Linkable Format: a section's type, a symbol's, and a symbol.
 _SYMTAB, _FUNC = 2, 2
-_FILE = struct.Struct(">40xQ4x6H")
-_SECTION = struct.Struct(">IIQQQQIIQQ")
 _SYMBOL = struct.Struct(">IBBHQQ")
 KERNEL, ALL_MODULES = "kernel", "modules"
 _PATTERN = set("*?[")
@@ -70,22 +70,14 @@ class Code(NamedTuple):
 def functions_of(module: bytes) -> dict[str, Function]:
     """The functions of a module's file; ZvmlabError if it is no such file."""
     try:
-        table, *_, size, count, names_at = _FILE.unpack_from(module)
-        sections = [_SECTION.unpack_from(module, table + size * at) for at in range(count)]
-
-        def name(section: int, offset: int) -> str:
-            start = sections[section][4] + offset
-            return module[start : module.index(0, start)].decode("ascii", "replace")
-
-        found = {}
-        for _, kind, _, _, at, length, strings, *_ in sections:
-            for start in range(at, at + length if kind == _SYMTAB else at, _SYMBOL.size):
-                named, info, _, section, value, extent = _SYMBOL.unpack_from(module, start)
-                if info & 15 == _FUNC and 0 < section < count:
-                    within = name(names_at, sections[section][0])
-                    found[name(strings, named)] = Function(
-                        within, value, extent, sections[section][4] + value
-                    )
+        known, found = sections(module), {}
+        for table in (section for section in known if section.kind == _SYMTAB):
+            names = known[table.link].place
+            for start in range(table.place, table.place + table.size, _SYMBOL.size):
+                named, info, _, at, value, extent = _SYMBOL.unpack_from(module, start)
+                if info & 15 == _FUNC and 0 < at < len(known):
+                    function = Function(known[at].name, value, extent, known[at].place + value)
+                    found[text_at(module, names + named)] = function
         return found
     except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise ZvmlabError("it is not a module's file") from error
@@ -111,6 +103,9 @@ class Symbols:
         self._kernel = signature(kernel.stat())
         self._agent = agent
         self._modules: dict[str, dict[str, Function]] = {}
+        self._digests: dict[str, str] = {}
+        self.kernel_functions: dict[str, list[int]] = {}
+        """Addresses of the kernel's own functions, as far as any were looked for."""
 
     def find(self, name: str) -> int:
         """The address of FUNCTION, MODULE:FUNCTION or FUNCTION+OFFSET; UsageError if there is none."""
@@ -137,7 +132,7 @@ class Symbols:
                 f"the module {module} is not loaded, so {function} is nowhere"
                 f" (loaded: {', '.join(loaded) or 'none'})"
             )
-        known = self._functions(module)
+        known = self.functions(module)
         if function not in known:
             raise UsageError(
                 f"the module {module} has no function {function}{did_you_mean(function, known)}"
@@ -147,10 +142,10 @@ class Symbols:
     def _anywhere(self, function: str) -> int:
         own = self._own()
         loaded = self._loaded()
-        having = [module for module in loaded if function in self._functions(module)]
+        having = [module for module in loaded if function in self.functions(module)]
         places = len(own.get(function, ())) + len(having)
         if places == 0:
-            names = {*own, *(name for module in loaded for name in self._functions(module))}
+            names = {*own, *(name for module in loaded for name in self.functions(module))}
             raise UsageError(
                 f"neither the guest's kernel nor a module that it has loaded"
                 f" ({', '.join(loaded) or 'none'}) has a function {function};"
@@ -177,9 +172,10 @@ class Symbols:
         if known is None:
             known = _of_kernel(self._agent.read_file(_KALLSYMS))
             _kernels[self._kernel, head] = known
+        self.kernel_functions = known
         return known
 
-    def _functions(self, module: str) -> dict[str, Function]:
+    def functions(self, module: str) -> dict[str, Function]:
         """The functions in the module's file; none if it was loaded from elsewhere."""
         if module not in self._modules:
             try:
@@ -187,10 +183,15 @@ class Symbols:
             except FileNotFoundError:
                 content = b""
             self._modules[module] = functions_of(content) if content else {}
+            self._digests[module] = digest(content)
         return self._modules[module]
 
+    def is_of(self, module: str, content: bytes) -> bool:
+        """Is that what the module's file has?"""
+        return self._digests.get(module) == digest(content)
+
     def _place(self, module: str, function: str) -> int:
-        known = self._functions(module)[function]
+        known = self.functions(module)[function]
         start = self._section(module, known.section)
         if start is None:
             raise UsageError(
@@ -248,7 +249,7 @@ class Symbols:
             yield Code(start, following, starts[start], None)
 
     def _code_of(self, module: str) -> Iterator[Code]:
-        functions = sorted((*place, name) for name, place in self._functions(module).items())
+        functions = sorted((*place, name) for name, place in self.functions(module).items())
         sections = {section: self._section(module, section) for section, *_ in functions}
         for at, (section, offset, size, _, name) in enumerate(functions):
             base = sections[section]
