@@ -71,7 +71,7 @@ def test_code_has_the_lines_of_its_function(made: SmallBuild, function: str, sec
     found = ask(made, *wanted)
     assert not found.missing and {section} == {within for within, _ in wanted}
     for place in wanted:
-        outermost = found.lines[OBJECT, *place][-1]
+        outermost = found.lines[OBJECT, *place][0]
         assert outermost.file == SOURCE and first <= outermost.number <= last
 
 
@@ -79,12 +79,12 @@ def test_function_begins_at_its_brace(made: SmallBuild) -> None:
     assert begin(made) == Line(SOURCE, body("outer")[0])
 
 
-def test_inlined_code_has_its_own_line_and_that_of_its_call(made: SmallBuild) -> None:
+def test_inlined_code_has_the_line_of_its_call_and_its_own(made: SmallBuild) -> None:
     found = ask(made, *places(made, "outer"))
     chains = {lines for lines in found.lines.values() if len(lines) > 1}
     inner = Line("include/scale.h", line_of("a * 7", HEADER))
-    assert (inner, Line(SOURCE, line_of("scaled(c"))) in chains
-    assert {line.file for line, _ in chains} == {"include/scale.h"}
+    assert (Line(SOURCE, line_of("scaled(c")), inner) in chains
+    assert {line.file for _, line in chains} == {"include/scale.h"}
 
 
 def test_place_outside_of_the_code_has_no_line(made: SmallBuild) -> None:

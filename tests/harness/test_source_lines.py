@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from small_build import BUILT_IN, CROSS, FIRST, SECOND, SOURCES, SmallBuild
+from small_build import BUILT_IN, CROSS, SECOND, SOURCES, SmallBuild
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.worker import MODULES
@@ -166,7 +166,7 @@ def test_tree_that_has_changed_has_no_lines(build: SmallBuild) -> None:
         ask(build, symbols, Block(start, "outer", 0, None))
 
 
-def test_lines_of_inlined_code_are_shown_from_the_inside() -> None:
-    lines = (Line("include/scale.h", 3), Line("init/first.c", FIRST.count("\n")))
-    assert shown(lines) == "include/scale.h:3 in init/first.c:22"
+def test_lines_of_inlined_code_are_shown_from_the_outside() -> None:
+    lines = (Line("init/first.c", 20), Line("include/scale.h", 3))
+    assert shown(lines) == "init/first.c:20 > include/scale.h:3"
     assert shown(()) == ""

@@ -7,6 +7,7 @@ The cache has for each tree and configuration a folder in which make works:
 
     linux-build-KEY/out        O= of kbuild
     linux-build-KEY/build.log  of the last build
+    linux-build-KEY/lines      objects with numbers of lines (object_lines.py)
     linux-build-KEY/state      what was built last
     linux-build-KEY/files      what was in the tree's files then
     linux-build-KEY/begun      make is at work, or was when it was killed: since which boot of

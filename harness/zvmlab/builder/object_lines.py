@@ -66,8 +66,8 @@ class ObjectLines(NamedTuple):
     """What is known of places in objects."""
 
     lines: dict[tuple[str, str, int], tuple[Line, ...]]
-    """By object, section and offset: the line of the code, and if that is in a function that was
-    inlined, the line that calls it, and so on."""
+    """By object, section and offset: the line in the function itself; if that calls one that was
+    inlined there, the line in that one, and so on."""
     missing: dict[str, str]
     """Objects that have no lines, and why."""
 
@@ -184,7 +184,7 @@ class TreeObjects:
                         yield (section, at), tuple(lines)
                     at, lines = int(text, 16), []
                 elif match := _LINE.fullmatch(text):
-                    lines.append(Line(self._shown(match[1]), int(match[2])))
+                    lines.insert(0, Line(self._shown(match[1]), int(match[2])))
 
     def _shown(self, file: str) -> str:
         """The name of a source as the tree has it."""

@@ -512,10 +512,13 @@ def _blocks(guest: Guest, file: TextIO | None, names: list[str]) -> Iterator[Non
         yield
     finally:
         blocks = cover.blocks()
-        # Whoever has interrupted it does not wait for a compiler.
-        stopped = isinstance(sys.exc_info()[1], KeyboardInterrupt)
-        lines = {} if stopped else _lines(cover, blocks, file.name)
-        file.writelines(f"{block}{lines.get(block, '')}\n" for block in blocks)
+        lines: dict[Block, str] = {}
+        try:
+            # Whoever has interrupted the program does not wait for a compiler.
+            if not isinstance(sys.exc_info()[1], KeyboardInterrupt):
+                lines = _lines(cover, blocks, file.name)
+        finally:
+            file.writelines(f"{block}{lines.get(block, '')}\n" for block in blocks)
     if cover.lost:
         raise ZvmlabError(f"{file.name} lacks some blocks: there were too many of them")
 

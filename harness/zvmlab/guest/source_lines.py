@@ -39,15 +39,15 @@ class SourceLines(NamedTuple):
     """What is known of some blocks."""
 
     lines: dict[Block, tuple[Line, ...]]
-    """The line of the code, and if that is in a function that was inlined, the line that calls it, and so
-    on.  A block that has none is not there."""
+    """The line in the block's function; if that calls one that was inlined there, the line in that
+    one, and so on.  A block that has none is not there."""
     missing: list[str]
     """Why there are none of some code, in sentences."""
 
 
 def shown(lines: Collection[Line]) -> str:
     """The lines of one block in a text."""
-    return " in ".join(map(str, lines))
+    return " > ".join(map(str, lines))
 
 
 def source_lines(
