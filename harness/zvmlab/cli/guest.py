@@ -514,8 +514,8 @@ def _blocks(guest: Guest, file: TextIO | None, names: list[str]) -> Iterator[Non
         blocks = cover.blocks()
         lines: dict[Block, str] = {}
         try:
-            # Whoever has interrupted the program does not wait for a compiler.
-            if not isinstance(sys.exc_info()[1], KeyboardInterrupt):
+            # Whoever ends the program does not wait for a compiler.
+            if not isinstance(sys.exc_info()[1], (KeyboardInterrupt, SystemExit)):
                 lines = _lines(cover, blocks, file.name)
         finally:
             file.writelines(f"{block}{lines.get(block, '')}\n" for block in blocks)
