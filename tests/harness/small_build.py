@@ -34,6 +34,11 @@ int __attribute__((noinline, section(".init.text"))) begin(int a)
 	return twice(a + 3);
 }
 
+int __attribute__((section(".idle.text"))) idle(int a)
+{
+	return a * 9;
+}
+
 int outer(int a, int b)
 {
 	int c = twice(a);
@@ -49,6 +54,11 @@ static int __attribute__((noinline)) twice(int a)
 {
 	while (a > seen)
 		a = a * 5 - 3;
+	return a;
+}
+
+int __attribute__((weak, section(".idle.text"))) idle(int a)
+{
 	return a;
 }
 

@@ -149,6 +149,12 @@ def test_object_that_was_not_compiled_has_no_lines(build: SmallBuild) -> None:
     assert ask(build, (".text", 0)).missing == {OBJECT: why}
 
 
+def test_assembler_has_no_lines(build: SmallBuild) -> None:
+    note = build.out / "init/.first.o.cmd"
+    note.write_text(note.read_text().replace("first.c \n", "first.S \n"))
+    assert ask(build, (".text", 0)).missing == {OBJECT: "it is written in assembler"}
+
+
 def test_others_have_lines_nevertheless(build: SmallBuild) -> None:
     (build.out / "init/.first.o.cmd").unlink()
     wanted = {name: [(".text", 0)] for name in BUILT_IN}

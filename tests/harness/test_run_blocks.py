@@ -13,9 +13,8 @@ from zvmlab.base.errors import GuestPanic, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.object_lines import Line
 from zvmlab.cli.guest import _blocks
-from zvmlab.guest.cover import Block
+from zvmlab.guest.cover import Block, SourceLines
 from zvmlab.guest.guest import Guest
-from zvmlab.guest.source_lines import SourceLines
 
 OPEN, CLOSE = Block(0x1010, "mon_open", 0x10, "monreader"), Block(0x2000, "mon_close", 0, None)
 LINES: dict[Block, tuple[Line, ...]] = {OPEN: (Line("drivers/a.c", 7), Line("include/b.h", 3))}

@@ -19,12 +19,12 @@ from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.image import COMPILER
 from zvmlab.builder.object_lines import Line
-from zvmlab.guest.cover import Block
-from zvmlab.guest.source_lines import SourceLines, shown, source_lines
+from zvmlab.guest.cover import Block, SourceLines
+from zvmlab.guest.source_lines import source_lines
 from zvmlab.guest.symbols import Symbols, functions_of
 
 pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
-BASES = {".text": 0x3FFE0000000, ".init.text": 0x3FFE0800000}
+BASES = {".text": 0x3FFE0000000, ".init.text": 0x3FFE0800000, ".idle.text": 0x3FFE0900000}
 _SYMBOL = re.compile(r"([0-9a-f]+) .{5} F (\S+)\t[0-9a-f]+ (\S+)")
 
 
@@ -92,6 +92,13 @@ def test_static_functions_that_nothing_tells_apart_have_no_lines(build: SmallBui
     start = symbols.kernel_functions["twice"][0]
     symbols.kernel_functions = {"twice": [start]}
     assert ask(build, symbols, Block(start, "twice", 0, None)) == SourceLines({}, [])
+
+
+def test_function_takes_the_place_of_a_weak_one(build: SmallBuild) -> None:
+    """Each is alone in its section, so that nothing lies beside it."""
+    symbols = symbols_of(build)
+    block = Block(BASES[".idle.text"], "idle", 0, None)
+    assert in_body(ask(build, symbols, block).lines[block][0], "init/first.c", "idle")
 
 
 def test_other_section_is_found_by_itself(build: SmallBuild) -> None:
@@ -168,5 +175,6 @@ def test_tree_that_has_changed_has_no_lines(build: SmallBuild) -> None:
 
 def test_lines_of_inlined_code_are_shown_from_the_outside() -> None:
     lines = (Line("init/first.c", 20), Line("include/scale.h", 3))
-    assert shown(lines) == "init/first.c:20 > include/scale.h:3"
-    assert shown(()) == ""
+    blocks = [Block(start, "outer", 0, None) for start in (1, 2)]
+    found = SourceLines({blocks[0]: lines}, [])
+    assert [*map(found.shown, blocks)] == ["init/first.c:20 > include/scale.h:3", ""]

@@ -51,6 +51,14 @@ def test_functions_are_those_that_binutils_list(module: Path) -> None:
     assert {section for section, *_ in wanted.values()} == {".text", ".init.text"}
 
 
+def test_functions_that_may_be_replaced_are_told(tmp_path: Path) -> None:
+    text = "int __attribute__((weak)) a(void) { return 1; } int b(void) { return 2; }"
+    (tmp_path / "w.c").write_text(text, encoding="ascii")
+    subprocess.run([CC, "-c", "-o", "w.o", "w.c"], cwd=tmp_path, check=True, timeout=120)
+    found = functions_of((tmp_path / "w.o").read_bytes())
+    assert {name: one.weak for name, one in found.items()} == {"a": True, "b": False}
+
+
 def test_instructions_are_those_that_binutils_list(module: Path) -> None:
     found = subprocess.run(
         ["s390x-linux-gnu-objdump", "--disassemble", "--section=.text", str(module)],

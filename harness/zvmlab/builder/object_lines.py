@@ -117,7 +117,7 @@ class TreeObjects:
 
         An object is compiled for it if that has not been done for its state: that takes seconds.
         """
-        text = f"compiling {len(wanted)} files of {self._kernel} again, for their lines"
+        text = f"finding lines in {len(wanted)} files of kernel {self._kernel}"
         found = ObjectLines({}, {})
         with progress.step(text, len(wanted)) as step, ThreadPoolExecutor(cpus()) as pool:
             made = zip(wanted, pool.map(self._with_lines, wanted), strict=True)
@@ -137,6 +137,9 @@ class TreeObjects:
         words = _command(note)
         if "-c" not in words or "-o" not in words:
             return "kbuild has left no command of the compiler"
+        if words[-1].endswith(".S"):
+            # The lines that assembler's macros make have no numbers: they would seem to be others.
+            return "it is written in assembler"
         content = self.read(name)
         key = digest(*words, content, self._read_of(note), self._compiler, *_LINES)
         kept = self._work / _FOLDER / f"{name}-{key}"

@@ -525,8 +525,6 @@ def _blocks(guest: Guest, file: TextIO | None, names: list[str]) -> Iterator[Non
 
 def _lines(cover: Cover, blocks: list[Block], name: str) -> dict[Block, str]:
     """What stands behind blocks whose lines are known; of others it is said why they are not."""
-    from zvmlab.guest.source_lines import shown
-
     try:
         found = cover.lines(blocks, Progress(brief=True))
     except ZvmlabError as error:
@@ -534,7 +532,7 @@ def _lines(cover: Cover, blocks: list[Block], name: str) -> dict[Block, str]:
         return {}
     for why in found.missing:
         say(why)
-    return {block: f"  {shown(lines)}" for block, lines in found.lines.items()}
+    return {block: f"  {found.shown(block)}" for block in found.lines}
 
 
 @contextlib.contextmanager

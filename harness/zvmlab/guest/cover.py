@@ -28,7 +28,7 @@ from zvmlab.guest.qmp import Qmp, QmpError
 from zvmlab.guest.symbols import Code
 
 if TYPE_CHECKING:
-    from zvmlab.guest.source_lines import SourceLines
+    from zvmlab.builder.object_lines import Line
 
 NEW, BLOCKS, EDGES = "new", "blocks", "edges"
 MODES = (NEW, BLOCKS, EDGES)
@@ -64,6 +64,20 @@ class Edge(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.before or 'outside'} -> {self.after}"
+
+
+class SourceLines(NamedTuple):
+    """What is known of the lines of some blocks."""
+
+    lines: dict[Block, tuple[Line, ...]]
+    """The line in the block's function; if that calls one that was inlined there, the line in that
+    one, and so on.  A block that has none is not there."""
+    missing: list[str]
+    """Why there are none of some code, in sentences."""
+
+    def shown(self, block: Block) -> str:
+        """Its lines in a text; "" if it has none."""
+        return " > ".join(map(str, self.lines.get(block, ())))
 
 
 def check_mode(mode: str) -> None:

@@ -56,10 +56,9 @@ from zvmlab.guest.run_dir import AGENT_SOCKET, RunDir, cannot_write, free_bytes
 if TYPE_CHECKING:
     from zvmlab.base.progress import Progress
     from zvmlab.cp.faults import ArmedFault
-    from zvmlab.guest.cover import Block, Cover
+    from zvmlab.guest.cover import Block, Cover, SourceLines
     from zvmlab.guest.hold import Hold
     from zvmlab.guest.lockstep import Stepper
-    from zvmlab.guest.source_lines import SourceLines
     from zvmlab.guest.symbols import Symbols
 
 _T = TypeVar("_T")

@@ -6,7 +6,7 @@
         blocks = cover.blocks()
         found = cover.lines(blocks)
     for block in blocks:
-        print(block, shown(found.lines.get(block, ())))
+        print(block, found.shown(block))
 
 A block has no lines if its function is in none of the build's objects, or in several and nothing
 tells in which; if the guest's module is not the one of the tree; or if the object's compiler gives
@@ -18,36 +18,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.kernel_tree import at_work
 from zvmlab.builder.modules import module_files, read_module
-from zvmlab.builder.object_lines import Line, Place, TreeObjects
-from zvmlab.guest.cover import Block
+from zvmlab.builder.object_lines import Place, TreeObjects
+from zvmlab.guest.cover import Block, SourceLines
 from zvmlab.guest.symbols import Function, Symbols, functions_of
 
 _MOST_NAMED = 3
 
 _Image = Mapping[str, Collection[Place]]
 """Where a kernel or a module has functions, by their names; the kernel's are at addresses, in no section."""
-
-
-class SourceLines(NamedTuple):
-    """What is known of some blocks."""
-
-    lines: dict[Block, tuple[Line, ...]]
-    """The line in the block's function; if that calls one that was inlined there, the line in that
-    one, and so on.  A block that has none is not there."""
-    missing: list[str]
-    """Why there are none of some code, in sentences."""
-
-
-def shown(lines: Collection[Line]) -> str:
-    """The lines of one block in a text."""
-    return " > ".join(map(str, lines))
 
 
 def source_lines(
@@ -79,15 +62,18 @@ class _Linked:
     def find(self, start: Place) -> tuple[str, Function] | None:
         """The object that the function at this place comes from, and where it is there."""
         found = {
-            (self._fitting(name, self._objects[name][function], start), name): function
+            name: self._objects[name][function]
             for function in self._names[start]
             for name in self._having.get(function, ())
         }
-        ranked = sorted(found, reverse=True)
-        if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+
+        def rank(name: str) -> tuple[int, bool]:
+            return self._fitting(name, found[name], start), not found[name].weak
+
+        ranked = sorted(found, key=rank, reverse=True)
+        if not ranked or (len(ranked) > 1 and rank(ranked[0]) == rank(ranked[1])):
             return None
-        name = ranked[0][1]
-        return name, self._objects[name][found[ranked[0]]]
+        return ranked[0], found[ranked[0]]
 
     def _fitting(self, name: str, function: Function, start: Place) -> int:
         """So many functions are where they have to be, if this one of an object is at *start*."""

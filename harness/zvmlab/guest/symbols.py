@@ -29,8 +29,9 @@ _NAME = re.compile(
 )
 # So much of /proc/kallsyms says whether the kernel has been moved.
 _HEAD = 100
-# Executable and Linkable Format: a section's type, a symbol's, and a symbol.
-_SYMTAB, _FUNC = 2, 2
+# Executable and Linkable Format: a section's type, a symbol's type and binding, a symbol.
+_SYMTAB = 2
+_FUNC, _WEAK = 2, 2
 _SYMBOL = struct.Struct(">IBBHQQ")
 KERNEL, ALL_MODULES = "kernel", "modules"
 _PATTERN = set("*?[")
@@ -44,6 +45,8 @@ class Function(NamedTuple):
     size: int
     place: int
     """In the file."""
+    weak: bool
+    """Another one of the same name may take its place."""
 
     def instructions(self, module: bytes) -> list[int]:
         """Where each one begins, from the function's beginning; *module* is the file.
@@ -68,7 +71,7 @@ class Code(NamedTuple):
 
 
 def functions_of(module: bytes) -> dict[str, Function]:
-    """The functions of a module's file; ZvmlabError if it is no such file."""
+    """The functions of a module's file, or of an object; ZvmlabError if it is no such file."""
     try:
         known, found = sections(module), {}
         for table in (section for section in known if section.kind == _SYMTAB):
@@ -76,8 +79,9 @@ def functions_of(module: bytes) -> dict[str, Function]:
             for start in range(table.place, table.place + table.size, _SYMBOL.size):
                 named, info, _, at, value, extent = _SYMBOL.unpack_from(module, start)
                 if info & 15 == _FUNC and 0 < at < len(known):
-                    function = Function(known[at].name, value, extent, known[at].place + value)
-                    found[text_at(module, names + named)] = function
+                    found[text_at(module, names + named)] = Function(
+                        known[at].name, value, extent, known[at].place + value, info >> 4 == _WEAK
+                    )
         return found
     except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise ZvmlabError("it is not a module's file") from error
@@ -251,7 +255,7 @@ class Symbols:
     def _code_of(self, module: str) -> Iterator[Code]:
         functions = sorted((*place, name) for name, place in self.functions(module).items())
         sections = {section: self._section(module, section) for section, *_ in functions}
-        for at, (section, offset, size, _, name) in enumerate(functions):
+        for at, (section, offset, size, _, _, name) in enumerate(functions):
             base = sections[section]
             end = offset + size
             if at + 1 < len(functions) and functions[at + 1][0] == section:
