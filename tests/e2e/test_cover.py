@@ -33,7 +33,7 @@ _ENDS = re.compile(
     r"|\.insn|\.long|spx|iske|sske|ptlb|ipte|idte|csp|servc|sfpc|lfpc|lfas|stck"
 )
 # Branches that are never taken; and the one that only orders stores.
-_GOES_ON = re.compile(r"j?g?nopr?|jgnop|bcr\b.*%r0")
+_GOES_ON = re.compile(r"j?g?nopr?|jgnop|b\w*r\b.*%r0")
 
 
 def ends(text: str) -> bool:
