@@ -27,9 +27,9 @@
 #include "qapi/visitor.h"
 #include "qemu/thread.h"
 
-#define BLOCKS_MAX (1u << 18)
-#define EDGE_BITS 18u
-#define EDGES_MAX (1u << EDGE_BITS)
+#define BLOCK_BITS 18u
+#define BLOCKS_MAX (1u << BLOCK_BITS)
+#define EDGES_MAX (1u << ZVMLAB_EDGE_BITS)
 #define ENTRIES_MAX (1u << 17)
 #define RANGES_MAX 16384u
 #define MAGIC UINT64_C(0x5a564d434f564552)	/* "ZVMCOVER" */
@@ -74,12 +74,47 @@ static GHashTable *numbers;
 static uint32_t block_count;
 static uint64_t address[BLOCKS_MAX];
 static uint8_t seen[BLOCKS_MAX];
-/* By a hash of the first block's number, times 2^32, and the second one's; 0: free. */
+/* 0: free. */
 static uint64_t edges[EDGES_MAX];
-/* The block that each CPU was in, times 2^32. */
-static uint64_t last[CP_MAX_CPUS];
 /* What is to be cleared of @edges or @seen. */
 static uint32_t used[ENTRIES_MAX];
+
+/*
+ * An edge, from the highest bit: the number of its first block, that of its second one, a hash of
+ * both, and three zeros, since the hash is an offset.  The factors differ, so that blocks that follow
+ * themselves have places of their own.
+ */
+#define TO_SHIFT 22u
+#define FROM_SHIFT (TO_SHIFT + BLOCK_BITS)
+#define FROM_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define TO_FACTOR UINT64_C(0xd1b54a32d192ed03)
+
+QEMU_BUILD_BUG_ON(ZVMLAB_EDGE_OFFSET >> TO_SHIFT != 0 || FROM_SHIFT + BLOCK_BITS > 64);
+
+static uint64_t hash(uint32_t block, uint64_t factor)
+{
+	return (block * factor >> 32) & ZVMLAB_EDGE_OFFSET;
+}
+
+static uint64_t leaves(uint32_t block)
+{
+	return (uint64_t)block << FROM_SHIFT | hash(block, FROM_FACTOR);
+}
+
+static uint64_t arrives(uint32_t block)
+{
+	return (uint64_t)block << TO_SHIFT | hash(block, TO_FACTOR);
+}
+
+static uint32_t from(uint64_t edge)
+{
+	return edge >> FROM_SHIFT;
+}
+
+static uint32_t to(uint64_t edge)
+{
+	return (edge >> TO_SHIFT) % BLOCKS_MAX;
+}
 
 static bool is_in_range(uint64_t place)
 {
@@ -135,12 +170,12 @@ static void see_block(uint32_t block)
 
 static void see_edge(uint64_t edge)
 {
-	uint32_t at = edge * ZVMLAB_EDGE_FACTOR >> (64 - EDGE_BITS);
+	uint32_t at = (edge & ZVMLAB_EDGE_OFFSET) / sizeof(*edges);
 
 	/* There are more places than entries, so one is free. */
 	while (edges[at] != 0 && edges[at] != edge)
 		at = (at + 1) % EDGES_MAX;
-	if (edges[at] == 0 && write_entry(edge >> 32, (uint32_t)edge, at))
+	if (edges[at] == 0 && write_entry(from(edge), to(edge), at))
 		qatomic_set(&edges[at], edge);
 }
 
@@ -155,8 +190,8 @@ bool zvmlab_covered(uint64_t place, struct zvmlab_cover *cover)
 	if (block != 0 && mode == NEW)
 		see_block(block);
 	cover->edges = mode == EDGES ? edges : NULL;
-	cover->last = last;
-	cover->shift = 64 - EDGE_BITS;
+	cover->leaves = leaves(block);
+	cover->arrives = arrives(block);
 	cover->seen = seen + block;
 	cover->block = block;
 	if (block == 0 && mode != OFF && is_in_range(place))
@@ -171,10 +206,12 @@ void HELPER(zvmlab_seen)(uint64_t seen_now)
 {
 	qemu_mutex_lock(&lock);
 	/* The translation may be of an earlier mode. */
-	if (is_in_range(address[(uint32_t)seen_now])) {
-		if (mode == BLOCKS && seen_now < BLOCKS_MAX)
+	const bool is_edge = seen_now >= BLOCKS_MAX;
+
+	if (is_in_range(address[is_edge ? to(seen_now) : seen_now])) {
+		if (mode == BLOCKS && !is_edge)
 			see_block(seen_now);
-		else if (mode == EDGES && seen_now >= BLOCKS_MAX)
+		else if (mode == EDGES && is_edge)
 			see_edge(seen_now);
 	}
 	qemu_mutex_unlock(&lock);
@@ -183,6 +220,8 @@ void HELPER(zvmlab_seen)(uint64_t seen_now)
 /* With the lock held, or before there is anybody who wants it. */
 static void forget(void)
 {
+	CPUState *cs;
+
 	if (!shared)
 		return;
 	for (uint64_t i = 0; i < shared->head.count; i++)
@@ -196,8 +235,8 @@ static void forget(void)
 	qatomic_set(&shared->head.lost, 0);
 	qatomic_set(&shared->head.count, 0);
 	qatomic_store_release(&shared->head.begun, shared->head.begun + 1);
-	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS; cpu++)
-		qatomic_set(&last[cpu], 0);
+	CPU_FOREACH(cs)
+		qatomic_set(&cpu_env(cs)->zvmlab_left, 0);
 }
 
 void zvmlab_cover_put_back(void)

@@ -45,16 +45,20 @@ void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra);
 /* Is there a hold that a CPU may have to stop for at this virtual address?  Asked when it is translated. */
 bool zvmlab_may_stop_at(uint64_t place);
 
-/* How a block reports that it is executed. */
+/*
+ * How a block reports that it is executed.  An edge is what its first block @leaves in the CPU, or
+ * 0 if there was none, XOR what tells that it @arrives at its second one.  These bits of an edge are
+ * its offset in @edges, or that of the next free place.
+ */
 struct zvmlab_cover {
 	uint64_t block;		/* its number, not 0 */
 	uint8_t *seen;		/* not 0: it is known */
 	uint64_t *edges;	/* or NULL: a block that came before does not matter */
-	uint64_t *last;		/* of each CPU, the block that it was in, times 2^32 */
-	unsigned int shift;	/* of an edge times the factor, to get its place in @edges */
+	uint64_t leaves, arrives;
 };
 
-#define ZVMLAB_EDGE_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define ZVMLAB_EDGE_BITS 18u
+#define ZVMLAB_EDGE_OFFSET (((UINT64_C(1) << ZVMLAB_EDGE_BITS) - 1) * sizeof(uint64_t))
 
 /* A block of the kernel at @place is translated.  Return: false if nobody wants it reported. */
 bool zvmlab_covered(uint64_t place, struct zvmlab_cover *cover);

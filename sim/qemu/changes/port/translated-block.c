@@ -12,15 +12,24 @@
 //@ after: DEF_HELPER_4(diag,
 DEF_HELPER_FLAGS_1(zvmlab_seen, TCG_CALL_NO_RWG, void, i64)
 
+//@ file: target/s390x/cpu.h
+//@ before: uint32_t core_id;
+    uint64_t zvmlab_left; /* the block that is covered and was the last one, as zvmlab_cover.leaves */
+
 //@ file: target/s390x/tcg/translate.c
 //@ include: hw/s390x/zvmlab.h
+//@ after: #include "exec/translation-block.h"
+#include "tcg/tcg-temp-internal.h"
+
 //@ before: static void s390x_tr_translate_insn(
-/* The block that begins here, or the edge to it, is reported the first time. */
+/*
+ * The block that begins here, or the edge to it, is reported the first time.  Temporaries that end
+ * at the label need not be stored at the branch before it.
+ */
 static void gen_cover(uint64_t place)
 {
-    TCGv_ptr at = tcg_temp_new_ptr(), last = tcg_temp_new_ptr();
-    TCGv_i64 known = tcg_temp_new_i64();
-    TCGv_i64 edge = tcg_temp_new_i64();
+    TCGv_i64 known = tcg_temp_ebb_new_i64(), way = tcg_temp_ebb_new_i64();
+    TCGv_ptr at = tcg_temp_ebb_new_ptr();
     struct zvmlab_cover cover;
     TCGLabel *done;
 
@@ -35,21 +44,15 @@ static void gen_cover(uint64_t place)
         gen_set_label(done);
         return;
     }
-    tcg_gen_ld32u_i64(known, tcg_env, offsetof(CPUS390XState, core_id));
-    tcg_gen_shli_i64(known, known, 3);
-    tcg_gen_trunc_i64_ptr(last, known);
-    tcg_gen_add_ptr(last, last, tcg_constant_ptr(cover.last));
-    tcg_gen_ld_i64(edge, last, 0);
-    tcg_gen_st_i64(tcg_constant_i64(cover.block << 32), last, 0);
-    tcg_gen_ori_i64(edge, edge, cover.block);
-    tcg_gen_muli_i64(known, edge, ZVMLAB_EDGE_FACTOR);
-    tcg_gen_shri_i64(known, known, cover.shift);
-    tcg_gen_shli_i64(known, known, 3);
+    tcg_gen_ld_i64(way, tcg_env, offsetof(CPUS390XState, zvmlab_left));
+    tcg_gen_st_i64(tcg_constant_i64(cover.leaves), tcg_env, offsetof(CPUS390XState, zvmlab_left));
+    tcg_gen_xori_i64(way, way, cover.arrives);
+    tcg_gen_andi_i64(known, way, ZVMLAB_EDGE_OFFSET);
     tcg_gen_trunc_i64_ptr(at, known);
     tcg_gen_add_ptr(at, at, tcg_constant_ptr(cover.edges));
     tcg_gen_ld_i64(known, at, 0);
-    tcg_gen_brcond_i64(TCG_COND_EQ, known, edge, done);
-    gen_helper_zvmlab_seen(edge);
+    tcg_gen_brcond_i64(TCG_COND_EQ, known, way, done);
+    gen_helper_zvmlab_seen(way);
     gen_set_label(done);
 }
 
