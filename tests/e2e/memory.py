@@ -11,7 +11,7 @@ that has just booted is not done with that either.  Counts are taken when nothin
 
 Booted with ``slub_debug=F`` (UNCACHED) a kernel keeps no reserve of objects per
 CPU, so that /proc/slabinfo is exact; every cache of it is compared but those of
-DAMON.  A debug
+DAMON and kmemleak.  A debug
 kernel's KASAN keeps freed objects for a while, so numbers say nothing there;
 kmemleak is asked instead.
 """
@@ -38,8 +38,9 @@ _PAGE_KIB = 4
 _FREES_SECONDS = 12.0
 # Asking takes three inodes and dentries, and 7.2 keeps 20 maple_node at a time for a CPU.
 _ASKING = 25
-# Caches of DAMON, which watches memory by the clock and which Debian's 7.2 runs by itself.
-_BY_THE_CLOCK = "damon_"
+# Caches of DAMON, which watches memory by the clock and which Debian's 7.2 runs by itself; and the
+# one of kmemleak, with an object for each of all other caches, so that it moves as their sum does.
+_NOT_COMPARED = ("damon_", "kmemleak_object")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class KernelMemory:
             {
                 line.split()[0]: int(line.split()[1])
                 for line in slabs
-                if not line.startswith(_BY_THE_CLOCK)
+                if not line.startswith(_NOT_COMPARED)
             },
             {line.split(":")[0]: int(line.split()[1]) for line in memory},
             agent.read_file("/proc/iomem"),
