@@ -98,6 +98,35 @@ def test_unsteady_tests_decide_nothing() -> None:
         assert not found.failing and [finding.test for finding in found.unsteady]
 
 
+def test_unsteady_test_is_told_first_and_with_what_the_kernel_reported() -> None:
+    """It may be a race of the series, which "nothing new" alone would hide."""
+    base = results(a=one("a", True))
+    patched = results(a=one("a", False, report=f"bug: {KASAN.format('1c')}"))
+    found = verdict(compare(base, patched, [base] * 3, [base, patched, base]))
+    assert found.headline == "nothing new, 1 unsteady" and found.exit_code == 0
+    told = " ".join(text(found).split())
+    assert f"bug: {KASAN.format('1c')}, in iucv_sever < iucv_sock_close" in told
+
+
+def test_test_that_is_skipped_with_the_series_only_newly_fails() -> None:
+    """Nobody knows whether what it asserts still holds."""
+    base = results(a=one("a", True), b=one("b", True))
+    gone = replace(one("a", None), cause="the kernel has no DAX")
+    patched = results(a=gone, b=one("b", True))
+    assert differing(base, patched) == [key_of(NODE.format("a"), "bookworm")]
+    found = compare(base, patched, [base] * 3, [patched] * 3)
+    (finding,) = found.failing
+    assert (finding.base, finding.patched) == ((3, 3), (0, 3))
+    assert finding.cause == "skipped: the kernel has no DAX" and not found.not_compared
+
+
+def test_report_of_a_test_that_base_skips_is_new() -> None:
+    base = results(a=one("a", None), b=one("b", True))
+    patched = results(a=one("a", False, report="oops: null"), b=one("b", True))
+    found = compare(base, patched)
+    assert [report.report for report in found.reports] == ["oops: null"] and not found.failing
+
+
 def test_report_of_the_kernel_that_base_has_too_is_not_new() -> None:
     mine, other = f"bug: {KASAN.format('1c')}", f"bug: {KASAN.format('9e')}"
     base = results(a=one("a", False, report=mine), b=one("b", True))
@@ -225,6 +254,8 @@ def test_exit_codes() -> None:
     broken = verdict(Difference())
     broken.tried[0].broken = "a.c:1: error"
     assert broken.exit_code == 1
+    nothing = verdict(Difference())
+    assert nothing.exit_code == 77 and nothing.headline == "no test ran"
     listed = verdict(Difference(compared=1))
     listed.errors.append("--allow: entry 1 was not needed")
     assert listed.exit_code == 1

@@ -90,6 +90,11 @@ def better(base: Seen, patched: Seen) -> bool:
     return base.holds is False and patched.holds is True
 
 
+def stops(base: Seen, patched: Seen) -> bool:
+    """Does it hold without the series, and is skipped with it?  Then nobody knows whether it holds."""
+    return bool(base.holds) and patched.holds is None
+
+
 def other(base: Seen, patched: Seen) -> bool:
     """Does a fault do something else with the series?"""
     return base.effect != patched.effect and None not in (base.holds, patched.holds)
@@ -109,7 +114,9 @@ def differing(base: Results, patched: Results) -> list[str]:
     """The tests to repeat."""
     both = base.keys() & patched.keys()
     differ = {
-        key for key in both if any(how(base[key], patched[key]) for how in (worse, better, other))
+        key
+        for key in both
+        if any(how(base[key], patched[key]) for how in (worse, better, stops, other))
     }
     return sorted(differ | both & set(newly_logged([base], patched).values()))
 
@@ -126,16 +133,18 @@ def compare(
     known_reports = {one.kind for run in (base, *again_base) for one in run.values() if one.report}
     for key in sorted(base.keys() | patched.keys()):
         one, now = base.get(key), patched.get(key)
-        if one is None or now is None or one.holds is None or now.holds is None:
+        if one is None or now is None or None in (one.holds, now.holds) and not stops(one, now):
             reason = _not_compared(key, one, now)
             found.not_compared += [reason] if reason else []
+            if now is not None:
+                _add_report(found, key, now, known_reports, allowed)
             continue
         found.compared += 1
         state = PASSES if one.holds else BOTH
         unsteady = False
         mine = [one, *(run[key] for run in again_base if key in run)]
         theirs = [now, *(run[key] for run in again_patched if key in run)]
-        if worse(one, now) or better(one, now):
+        if worse(one, now) or better(one, now) or stops(one, now):
             unsteady = not (_same(mine) and _same(theirs))
             state = UNSTEADY if unsteady else PASSING if better(one, now) else FAILING
             finding = _finding(key, mine, theirs)
@@ -147,17 +156,23 @@ def compare(
             if len({run.effect for run in theirs}) == 1:
                 found.effects.append(Effect(short_name(key), one.effect, now.effect))
         found.states[short_name(key)] = state
-        if now.report and not unsteady and now.kind not in known_reports:
-            known_reports.add(now.kind)
-            if allowed.report(now.report):
-                continue
-            found.reports.append(Report(now.report, now.inside, short_name(key)))
+        if not unsteady:
+            _add_report(found, key, now, known_reports, allowed)
     for kind, key in newly_logged([base, *again_base], patched).items():
         text = f"log: {patched[key].logged[kind]}"
         always = all(kind in run[key].logged for run in again_patched if key in run)
         if always and not allowed.report(text):
             found.reports.append(Report(text, "", short_name(key)))
     return found
+
+
+def _add_report(found: Difference, key: str, now: Seen, known: set[str], allowed: Allowed) -> None:
+    """What the kernel reports in this test, unless it is known, and known from now on."""
+    if not now.report or now.kind in known:
+        return
+    known.add(now.kind)
+    if not allowed.report(now.report):
+        found.reports.append(Report(now.report, now.inside, short_name(key)))
 
 
 def _same(runs: Sequence[Seen]) -> bool:
@@ -168,11 +183,12 @@ def _finding(key: str, base: Sequence[Seen], patched: Sequence[Seen]) -> Finding
     """The first run found the difference; where it was repeated, the repetitions are counted."""
     mine, theirs = base[1:] or base, patched[1:] or patched
     last = next((one for one in (*patched, *base) if not one.holds), patched[0])
+    skipped = "skipped: " if last.holds is None else ""
     return Finding(
         short_name(key),
         (sum(bool(one.holds) for one in mine), len(mine)),
         (sum(bool(one.holds) for one in theirs), len(theirs)),
-        last.cause,
+        f"{skipped}{last.cause}",
         last.report,
         last.inside,
     )

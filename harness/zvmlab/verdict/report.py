@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT
 from zvmlab.base.plain import harmless
 from zvmlab.verdict.compare import Difference, Finding
 
@@ -85,12 +85,19 @@ class Verdict:
         return sum(len(one.difference.reports) for one in self.tried)
 
     @property
+    def compared(self) -> bool:
+        """Did any test run on both sides?"""
+        return any(one.difference.compared for one in self.tried)
+
+    @property
     def exit_code(self) -> int:
         """The exit code of the command."""
         if self.over:
             return EXIT_TIMEOUT
         broken = any(one.broken for one in self.tried)
-        return EXIT_FAILED if self.failing or self.reports or broken or self.errors else EXIT_PASS
+        if self.failing or self.reports or broken or self.errors:
+            return EXIT_FAILED
+        return EXIT_PASS if self.compared else EXIT_CANNOT_RUN
 
     @property
     def headline(self) -> str:
@@ -106,9 +113,11 @@ class Verdict:
             ),
         ]
         said = [f"{number} {text}" for number, text in words if number]
-        compared = any(one.difference.compared for one in self.tried)
-        nothing = "nothing new" if compared else "no test ran"
-        return (", ".join(said) or nothing) + (" so far" if self.over and compared else "")
+        nothing = "nothing new" if self.compared else "no test ran"
+        said = said or [nothing]
+        unsteady = len({found.test for one in self.tried for found in one.difference.unsteady})
+        said += [f"{unsteady} unsteady"] if unsteady else []
+        return ", ".join(said) + (" so far" if self.over and self.compared else "")
 
     @property
     def first(self) -> str:
@@ -283,7 +292,10 @@ def _unsteady(verdict: Verdict) -> list[str]:
         line
         for one in verdict.tried
         for finding in one.difference.unsteady
-        for line in _row(finding.test, [f"{one.label}, {_times(finding, True)}"])
+        for line in (
+            *_row(finding.test, [f"{one.label}, {_times(finding, True)}"]),
+            *(_wrapped(_cause(finding), "    ", "      ") if _cause(finding) else []),
+        )
     ]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from zvmlab.base.cache import digest
-from zvmlab.base.errors import EXIT_TIMEOUT, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_TIMEOUT, Timeout, UsageError
 from zvmlab.base.owned import discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.version import __version__
@@ -177,7 +177,7 @@ class _Trial:
         if runner.recalled:
             names = ", ".join(runner.recalled)
             verdict.versions.append(f"results of base known from before (--fresh): {names}")
-        if plan.coverage is None and any(one.difference.compared for one in verdict.tried):
+        if plan.coverage is None and verdict.compared:
             verdict.not_tried.append(_NO_LINES)
         verdict.errors = [] if verdict.over else self._allowed.unneeded()
         verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
@@ -325,7 +325,7 @@ class _Trial:
             raise
         one.difference = compare(base, patched, again["base"], again["patched"], self._allowed)
         if not one.difference.compared:
-            raise ZvmlabError(f"no test ran on both sides of {target.name}")
+            one.difference.not_compared.append("no test ran on both sides")
 
     def _count(self, counts: Path, sides: Sides, applied: Applied, verdict: Verdict) -> None:
         """Note the changed lines that did not run: that says more than which functions did."""
