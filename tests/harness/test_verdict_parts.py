@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from made_patches import DRIVER, SOURCE, make_tree
@@ -13,7 +14,7 @@ from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.builder.kernel import Kernel
 from zvmlab.builder.modulebuild import Build
-from zvmlab.verdict import sides
+from zvmlab.verdict import sides, static
 from zvmlab.verdict.applied import Applied, File
 from zvmlab.verdict.parts import Folder, Part, check_touched, looks_modular, modular_parts
 
@@ -128,3 +129,54 @@ def test_module_that_cannot_be_built_alone(
     said = str(failed.value)
     assert said.startswith(f"building {CHAR} failed: no rule")
     assert said.endswith("such as source:6.12") == packaged
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_source_that_neither_side_is_built_from_is_left_out(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    """Its tests would say nothing of it, so the verdict has to."""
+    off, within = f"{CHAR}/off.c", f"{CHAR}/within.c"
+    makefile = tree / CHAR / "Makefile"
+    makefile.write_text(f"{makefile.read_text()}obj-$(CONFIG_OFF) += off.o\n")
+    out = tmp_path / "out"
+    for name, text in (
+        ("include/config/auto.conf", "CONFIG_MONREADER=m\n"),
+        (f"{CHAR}/.monreader.o.cmd", f"deps := /linux/{DRIVER} /linux/{within}\n"),
+    ):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text)
+    kernel = Kernel("7.2", "tree", tmp_path / "vmlinuz", None)
+    monkeypatch.setattr(sides, "resolve", lambda *_words, **_more: kernel)
+    monkeypatch.setattr(sides, "build_folder", lambda *_words: Build(out, "cc", None))
+    monkeypatch.setattr(sides, "built_modules", lambda *_words: {})
+    monkeypatch.setattr(sides, "_identity", lambda _kernel: "")
+    names = [DRIVER, off, *([within, "Kconfig"] if whole else [])]
+    base, patched = ({name: File(text) for name in names} for text in (b"int a;\n", b"int b;\n"))
+    target = sides.Target(str(tree), tree, "", False)
+    quiet = Progress(quiet=True)
+    both = sides.build_sides(target, Applied(base, patched, {}), tmp_path / "work", quiet)
+    assert both.left_out == (off,) and both.modules == (() if whole else ("monreader",))
+    only = Applied({off: base[off]}, {off: patched[off]}, {})
+    with pytest.raises(UsageError, match="off.c, which kernel .* is not built from"):
+        sides.build_sides(target, only, tmp_path / "other", quiet)
+
+
+def test_source_that_does_not_compile_alone_is_told_with_the_error(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be none that this kernel is built from."""
+    (tmp_path / "auto.conf").touch()
+
+    def make(_what: str, argv: list[str], *_words: object) -> SimpleNamespace:
+        work = Path(next(word for word in argv if word.startswith("M="))[2:])
+        wrong = b"nothing" in (work / "monreader.c").read_bytes()
+        said = f"{work}/monreader.c:3:5: error: 'nothing' undeclared\n" if wrong else ""
+        return SimpleNamespace(returncode=2 if wrong else 0, stdout=said)
+
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(static, "run_tool", make)
+    base, patched = ({DRIVER: File(text)} for text in (b"int a;\n", b"int a = nothing;\n"))
+    build, missing = Build(tmp_path, "cc", None), list[str]()
+    found = static.new_warnings(Applied(base, patched, {}), tree, build, "a kernel", missing)
+    assert found == [f"{DRIVER}:3: error: 'nothing' undeclared"]

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,36 @@ def test_all_tests_are_repeated_if_one_has_leaked_memory(
 def test_unsteady_test_is_exit_0(tree: Path, play: Play) -> None:
     play(lambda side, test, turn: side == "base" or turn != 1)
     assert main(command(tree)) == 0
+
+
+def test_trial_goes_on_with_the_next_kernel_if_no_test_ran_on_one(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(lambda side, test, turn: True)
+    results = runs.Runner._results
+
+    def skipped(self: Any, report: Path, side: Side) -> dict[str, Seen]:
+        found = results(self, report, side)
+        return found if side.kernel.endswith("full") else {}
+
+    monkeypatch.setattr(runs.Runner, "_results", skipped)
+    assert main(command(tree)) == 77
+    assert "no test ran" in capsys.readouterr().out
+    assert main(command(tree, "--kernel", f"{tree}:full")) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no test ran on both sides" in said
+
+
+def test_source_that_is_not_built_is_told(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(lambda side, test, turn: True)
+    build = getattr(trial, "build_sides")
+    monkeypatch.setattr(
+        trial, "build_sides", lambda *words: replace(build(*words), left_out=("drivers/off.c",))
+    )
+    assert main(command(tree)) == 0
+    assert "Not tried\n  drivers/off.c:" in capsys.readouterr().out
 
 
 def test_base_that_fails_its_own_tests_is_not_reported(tree: Path, play: Play) -> None:

@@ -6,9 +6,8 @@ If only modules are touched, both sides are one kernel, and the modules are what
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -94,6 +93,8 @@ class Sides:
     """Changes with everything that it is built from."""
     modules: tuple[str, ...] = field(default=())
     """The modules that differ; none: the whole kernel is built twice."""
+    left_out: tuple[str, ...] = field(default=())
+    """Sources that differ, and that neither side is built from in this configuration."""
 
 
 def targets_of(name: str, progress: Progress) -> list[Target]:
@@ -163,10 +164,15 @@ def build_sides(target: Target, applied: Applied, work: Path, progress: Progress
     base = f"{_side_tree(work / BASE, tree, own)}{target.words}" if own else target.name
     kernel = _built(base, BaseFails, progress)
     build = build_folder(kernel, progress)
-    _check_built(names, kernel, build.folder)
+    changed = {name for name in applied.changed if not is_document(name)}
+    left_out = _left_out(changed, build.folder)
+    if left_out == sorted(changed):
+        raise _nothing(changed, kernel)
     other = f"{_side_tree(work / PATCHED, tree, applied.patched)}{target.words}"
     patched = _built(other, PatchedFails, progress)
-    return Sides(_side(base, kernel), _side(other, patched), build, _identity(kernel))
+    left_out = _left_out(left_out, build_folder(patched, progress).folder)
+    both = _side(base, kernel), _side(other, patched)
+    return Sides(*both, build, _identity(kernel), left_out=tuple(left_out))
 
 
 def _side(name: str, kernel: Kernel, replaced: tuple[Path, ...] = ()) -> Side:
@@ -201,12 +207,28 @@ def _nothing(names: set[str], kernel: Kernel) -> UsageError:
     )
 
 
-def _check_built(names: set[str], kernel: Kernel, out: Path) -> None:
-    """UsageError if sources alone are touched, and none of them is a part of the kernel."""
-    sources = [name for name in names if PurePosixPath(name).suffix in (".c", ".S")]
-    objects = [out / Path(name).with_suffix(".o") for name in sources]
-    if len(sources) == len(names) and not any(map(os.path.exists, objects)):
-        raise _nothing(names, kernel)
+def _left_out(names: Iterable[str], out: Path) -> list[str]:
+    """Those of the sources that nothing in a kernel's build folder has been compiled from."""
+    return sorted(name for name in _sources(names) if not _is_compiled(name, out))
+
+
+def _sources(names: Iterable[str]) -> list[str]:
+    return [n for n in names if PurePosixPath(n).suffix in (".c", ".S") and not is_document(n)]
+
+
+def _is_compiled(name: str, out: Path) -> bool:
+    """Is there an object of the source, or does kbuild's note of another one name it?"""
+    path = out / name
+    notes = path.parent.glob(".*.cmd")
+    return path.with_suffix(".o").exists() or any(name in _text(note) for note in notes)
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _modules_of(name: str, target: Target, config: Path) -> set[tuple[str, str]]:
+    return Folder(target.tree, str(PurePosixPath(name).parent), config).modules_of(name, {})
 
 
 def _of_modules(
@@ -240,7 +262,8 @@ def _of_modules(
         files[side] = tuple(made)
     modules = tuple(module for part in parts for module in part.modules)
     base, patched = (_side(target.name, kernel, files[side]) for side in (BASE, PATCHED))
-    return Sides(base, patched, build, _identity(kernel), modules)
+    left_out = [name for name in _sources(applied.changed) if not _modules_of(name, target, config)]
+    return Sides(base, patched, build, _identity(kernel), modules, tuple(left_out))
 
 
 def _plain_error(text: str, folder: Path, name: str) -> str:

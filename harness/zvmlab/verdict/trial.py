@@ -249,6 +249,9 @@ class _Trial:
             one.broken, one.doing = str(error), ""
             return
         one.version, one.modules = sides.base.version, sides.modules
+        if sides.left_out:
+            named = ", ".join(sides.left_out)
+            verdict.not_tried.append(f"{named}: {target.name} is not built from it")
         one.compiler = _compiler(sides.build)
         built = f"modules {', '.join(one.modules)} of {target.tree.name}, " if one.modules else ""
         verdict.versions.append(f"{target.name}: {one.version}, {built}{one.compiler}")
