@@ -18,13 +18,13 @@ import pytest
 from made_patches import git
 
 from zvmlab.base.cache import cache_root
-from zvmlab.base.errors import UsageError
+from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
 from zvmlab.fuzz.case import Case, save
 from zvmlab.verdict import bisect as subject
 from zvmlab.verdict.bisect import Found, Plan, bisect
-from zvmlab.verdict.runs import words_for_pytest
+from zvmlab.verdict.runs import Runner, Seen, words_for_pytest
 
 QUIET = Progress(quiet=True)
 COMMITS, PLANTED = 26, 6
@@ -68,9 +68,9 @@ def fake(monkeypatch: pytest.MonkeyPatch, states: Callable[[str], list[str]]) ->
             raise UsageError("m.c:1:1: error: expected ';'")
         return {"m": folder / "m.c"}
 
-    def test(self: Any, _kernel: str, _options: object, _environment: object, turn: int) -> bool:
+    def test(self: Any, _kernel: str, _options: object, _environment: object, turn: int) -> Any:
         state = states(tried[-1])
-        return state[turn % len(state)] == "good"
+        return {"good": True, "skipped": None}.get(state[turn % len(state)], False)
 
     monkeypatch.setattr(subject, "resolve", lambda name, progress: SimpleNamespace(name=name))
     monkeypatch.setattr(subject, "available", lambda kernel: frozenset({"m"}))
@@ -131,6 +131,62 @@ def test_unsteady_result_is_skipped(repository: Path, monkeypatch: pytest.Monkey
     assert any("unsteady in 2 runs" in line for line in found.tried)
 
 
+def test_commit_whose_tests_are_skipped_is_skipped(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(monkeypatch, lambda text: ["skipped"] if number(text) == 13 else planted(text))
+    found = bisect(plan(repository), QUIET)
+    assert first_bad(found, repository) == f"change {PLANTED}"
+    assert any(line.endswith("change 13 (its tests are skipped)") for line in found.tried)
+
+
+def test_commit_passes_only_if_what_fails_at_the_bad_end_passes(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mistake's own test may be skipped there, and another one pass."""
+    search = subject._Search(plan(repository), QUIET)
+    search._work.mkdir(parents=True)
+    results: dict[str, bool | None] = {}
+
+    def run(_self: Any, *_words: object) -> dict[str, Seen]:
+        return {key: Seen(key, holds, False, "", "", "") for key, holds in results.items()}
+
+    monkeypatch.setattr(Runner, "run", run)
+    commits: list[tuple[dict[str, bool | None], bool | None]] = [
+        ({"a": None, "b": None}, None),
+        ({"a": None, "b": True}, True),
+        ({"a": False, "b": True}, False),  # the bad end
+        ({"a": None, "b": True}, None),
+        ({"b": True}, None),
+        ({"a": True, "b": None}, True),
+        ({"a": None, "b": False}, False),
+    ]
+    for holds, wanted in commits:
+        results.clear()
+        results.update(holds)
+        assert search._pytest("bookworm", [], {}, 0) is wanted, holds
+
+
+def test_program_that_a_signal_ended_on_the_host_decides_nothing(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as zvmlab itself, where memory is short."""
+    search = subject._Search(plan(repository, test=("/bin/true",)), QUIET)
+    ended = SimpleNamespace(returncode=-signal.SIGKILL, stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_words, **_more: ended)
+    with pytest.raises(ZvmlabError, match="the test cannot be run"):
+        search._test("bookworm", [], {}, 0)
+
+
+def test_module_that_no_guest_would_load_is_a_sentence(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(monkeypatch, planted)
+    monkeypatch.setattr(subject, "available", lambda kernel: frozenset({"other"}))
+    with pytest.raises(UsageError, match="has no module m, so that no guest would load"):
+        bisect(plan(repository), QUIET)
+
+
 def test_only_skipped_commits_left_is_not_decided(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +200,10 @@ def test_only_skipped_commits_left_is_not_decided(
     [
         (lambda _text: ["good"], "--bad HEAD passes the test"),
         (lambda _text: ["bad"], "--good HEAD~25 fails the test"),
-        (lambda text: ["broken"] if number(text) == 1 else ["bad"], "--good .* does not build"),
+        (
+            lambda text: ["broken"] if number(text) == 1 else ["bad"],
+            "--good .* cannot be tested: .* expected",
+        ),
     ],
 )
 def test_ends_are_tried_first(

@@ -5,6 +5,7 @@ The cache has for each repository a folder bisect-KEY:
 
     bisect-KEY/NAME      a repository of ours, whose objects are the user's: git bisect works there
     bisect-KEY/identity  which search it is
+    bisect-KEY/failing   the tests that fail at the bad end
     bisect-KEY/results   what pytest said of the commit that is tried
 
 The user's repository is only read.  After a kill the search goes on from git's own log.
@@ -221,7 +222,7 @@ class _Search:
             if found is wanted:
                 continue
             why = {
-                Result.SKIP: "does not build, or its result is unsteady",
+                Result.SKIP: "cannot be tested",
                 Result.GOOD: "passes the test",
                 Result.BAD: "fails the test",
             }[found]
@@ -269,16 +270,21 @@ class _Search:
         try:
             kernel, options, environment = self._build()
         except UsageError as error:
-            return Result.SKIP, f"does not build: {shortened(str(error), 200)}"
+            return Result.SKIP, shortened(str(error), 200)
         seen = set()
         for turn in range(self._plan.times):
             seen.add(self._test(kernel, options, environment, turn))
+            if None in seen:
+                return Result.SKIP, "its tests are skipped"
             if len(seen) > 1:
                 return Result.SKIP, f"unsteady in {turn + 1} runs"
         return (Result.GOOD if seen == {True} else Result.BAD), ""
 
     def _build(self) -> tuple[str, list[str], Mapping[str, str]]:
-        """Kernel, further options for the harness, and its environment; UsageError: not built."""
+        """Kernel, further options for the harness, and its environment.
+
+        UsageError if there is nothing to test.
+        """
         plan = self._plan
         if plan.module is None:
             name = f"{self._clone}{self._words}"
@@ -291,21 +297,25 @@ class _Search:
                 raise UsageError(_last(done.stderr))
             if done.returncode != 0:
                 raise CannotRun(_last(done.stderr))
-            return name, [], {}
+            return name, [], {REPLACED: ""}
         kernel = resolve(plan.kernel, progress=self._progress)
         folder = self._clone / self._inner
         if not folder.is_dir():
             raise UsageError(f"there is no folder {self._inner}")
         modules = built_modules(folder, kernel, Progress(quiet=True))
         options = ["--driver", str(modules[DRIVER])] if DRIVER in modules else []
-        others = [file for name, file in modules.items() if name in available(kernel)]
-        replaced = [str(file) for file in others if not options]
-        return plan.kernel, options, {REPLACED: ":".join(replaced)} if replaced else {}
+        replaced = [str(file) for name, file in modules.items() if name in available(kernel)]
+        if not options and not replaced:
+            raise UsageError(
+                f"kernel {kernel} has no module {' or '.join(sorted(modules))}, so that no guest would"
+                " load what is built"
+            )
+        return plan.kernel, options, {REPLACED: "" if options else ":".join(replaced)}
 
     def _test(
         self, kernel: str, options: list[str], environment: Mapping[str, str], turn: int
-    ) -> bool:
-        """Does it pass?"""
+    ) -> bool | None:
+        """Does it pass?  None: it is skipped."""
         words = self._plan.test
         if words[0].startswith(_SCENARIO):
             name, fault = _scenario(words[0])
@@ -346,22 +356,28 @@ class _Search:
         if said.startswith("zvmlab: ") and done.returncode in (EXIT_USAGE, EXIT_CANNOT_RUN):
             raise ZvmlabError(f"the test cannot be run: {_last(done.stderr)}")
         fails = (EXIT_FAILED, EXIT_TIMEOUT, EXIT_PANIC)
-        if done.returncode != 0 and not program and done.returncode not in fails:
+        ended = done.returncode < 0  # by a signal
+        if done.returncode != 0 and (ended or not program and done.returncode not in fails):
             raise ZvmlabError(f"the test cannot be run: {_last(done.stderr)}")
         return done.returncode == 0
 
     def _pytest(
         self, kernel: str, options: list[str], environment: Mapping[str, str], turn: int
-    ) -> bool:
+    ) -> bool | None:
         folder = self._work / "results"
         shutil.rmtree(folder, ignore_errors=True)
         replaced = tuple(Path(word) for word in environment.get(REPLACED, "").split(":") if word)
         side = Side(kernel, kernel, replaced)
         seen = Runner(folder, False).run(side, [*options, *self._plan.test], str(turn))
-        holds = {one.holds for one in seen.values()} - {None}
-        if not holds:
-            raise UsageError("no test of these words runs on this kernel: all are skipped")
-        return holds == {True}
+        failing = sorted(key for key, one in seen.items() if one.holds is False)
+        noted = self._work / "failing"
+        if failing:
+            if not noted.exists():  # the bad end is tried first
+                noted.write_text("\n".join(failing), encoding="utf-8")
+            return False
+        ran = {key for key, one in seen.items() if one.holds}
+        deciding = noted.read_text(encoding="utf-8").split("\n") if noted.exists() else ran
+        return True if ran and ran.issuperset(deciding) else None
 
 
 def is_case(words: Sequence[str]) -> bool:
