@@ -293,6 +293,47 @@ def test_base_runs_once_for_all_series(
     assert main(command(tree)) == 0 and ran[7:] == ["base 1", "patched 1"]
 
 
+@pytest.mark.parametrize("word", ["{own}/test_own.py::test_a", "{own}", "--driver={own}/m.ko"])
+def test_base_runs_again_for_what_is_not_of_the_clone(
+    word: str, tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing tells whether it is what it was."""
+    monkeypatch.setattr(runs, "state_of", lambda _paths: "as they are")
+    for name in ("test_own.py", "m.ko"):
+        (tmp_path / name).touch()
+    ran = play(lambda side, test, turn: True)
+    for _ in range(2):
+        assert main([*command(tree)[:-1], f"{word.format(own=tmp_path)} -k a"]) == 0
+    assert ran == ["base 3", "patched 3"] * 2
+
+
+def test_options_for_pytest_in_the_environment_are_told_apart(
+    tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "state_of", lambda _paths: "as they are")
+    ran = play(lambda side, test, turn: True)
+    for options, wanted in (("-k a", 2), ("-k a", 3), ("", 5)):
+        monkeypatch.setenv("PYTEST_ADDOPTS", options)
+        assert main(command(tree)) == 0 and len(ran) == wanted
+
+
+def test_modules_of_the_users_are_not_of_a_side(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They would take the place of what the series changes."""
+    monkeypatch.setenv("ZVMLAB_REPLACED_MODULES", "/own/af_iucv.ko")
+    given: list[str] = []
+
+    def call(_argv: object, env: dict[str, str], *_words: object) -> int:
+        given.append(env["ZVMLAB_REPLACED_MODULES"])
+        (tmp_path / "1" / "results.jsonl").touch()
+        return 0
+
+    monkeypatch.setattr(runs, "call", call)
+    runs.Runner(tmp_path).run(Side("linux", "6.1.9"), ["a.py"], "1")
+    assert given == [""]
+
+
 def test_base_that_fails_is_not_taken_for_known(
     tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ _CALLERS = 3
 _NUMBERS = re.compile(r"\b0x[0-9a-f]+\b|\b[0-9a-f]{6,}\b|\b\d+\b")
 _NO_TESTS = 5
 _BASE = "try-base"
+_PYTEST_OPTIONS = "PYTEST_ADDOPTS"
 _DECIDING = ("artifacts", "driver", "guest", "harness/zvmlab", "lib", "sim", "tests", "tools")
 """What of this clone a test's result follows from."""
 
@@ -100,6 +101,12 @@ def _placed(before: str, word: str) -> str:
     if not path.is_file():
         raise UsageError(f"no test is called '{shortened(word)}': {TREE} has no {name}")
     return f"{path}{colons}{test}"
+
+
+def _is_elsewhere(word: str) -> bool:
+    """Does a word for pytest name a file or folder that is not of this clone, and may change?"""
+    path = TREE / re.split("::|=", word)[word.startswith("-") and "=" in word]
+    return os.path.exists(path) and not path.resolve().is_relative_to(TREE.resolve())
 
 
 def short_name(node: str) -> str:
@@ -173,7 +180,7 @@ class Runner:
 
     def base(self, side: Side, tests: Sequence[str], label: str) -> dict[str, Seen]:
         """The results of a side that other series have, too."""
-        if not self._known:
+        if not self._known or any(map(_is_elsewhere, tests)):
             return self.run(side, tests, label)
         key, before = decided_by(side, tests)
         answer = recall(_BASE, key, before)
@@ -287,5 +294,6 @@ def _settings() -> list[str]:
     """Settings of the harness, and the emulator that its guests have."""
     from zvmlab.builder.qemubuild import version
 
-    found = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("ZVMLAB_")]
+    known = sorted(os.environ.items())
+    found = [f"{k}={v}" for k, v in known if k.startswith("ZVMLAB_") or k == _PYTEST_OPTIONS]
     return [version(), *found]

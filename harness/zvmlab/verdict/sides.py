@@ -77,8 +77,8 @@ class Side:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Settings for the harness in addition to its own."""
-        return {REPLACED: ":".join(map(str, self.replaced))} if self.replaced else {}
+        """Settings for the harness in addition to its own; modules of the user's are not of a side."""
+        return {REPLACED: ":".join(map(str, self.replaced))}
 
 
 @dataclass(frozen=True)
