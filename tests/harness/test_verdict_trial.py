@@ -364,6 +364,70 @@ def test_base_is_named(
     assert re.search(rf"^  base: \S+, {said}$", capsys.readouterr().out, re.MULTILINE)
 
 
+def test_each_tree_has_its_own_base(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Commits are of the first tree that has some, whatever stands before it."""
+    plain = make_tree(tmp_path / "plain")
+    commit = git(make_repository(tree), "rev-parse", "--short=12", "HEAD").strip()
+    (tree / DRIVER).write_text(SOURCE.replace("-EBUSY", "-EIO"))
+    play(lambda side, test, turn: True)
+    kernels = ["--kernel", f"{plain}:minimal", "--kernel", f"{tree}:minimal"]
+    assert main(["try", "worktree", *kernels, "--tests", TESTS]) == 0
+    said = capsys.readouterr().out
+    assert "  base: plain, not a git repository\n" in said
+    assert f"  base: linux, commit {commit}\n" in said
+
+
+def test_kernel_that_is_named_twice_is_tried_once(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = play(lambda side, test, turn: True)
+    assert main(command(tree, "--kernel", str(tree), "--kernel", f"{tree}:debug")) == 0
+    assert len(ran) == 2 * len((":minimal", "", ":debug"))
+
+
+def test_what_only_a_plain_kernel_shows_is_told_if_there_is_none(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(lambda side, test, turn: True)
+    looked: list[object] = []
+
+    def look(*words: object) -> list[str]:
+        looked.append(words)
+        return []
+
+    monkeypatch.setattr(trial, "new_warnings", look)
+    words = [word.replace(":minimal", ":debug") for word in command(tree)]
+    assert main(words) == 0 and len(looked) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "instructions for each operation: they are counted on plain kernels only" in said
+    assert main(command(tree, "--kernel", f"{tree}:debug")) == 0 and len(looked) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "they are counted on plain kernels only" not in said
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (None, "checkpatch: linux has no scripts/checkpatch.pl"),
+        ("die 'no such module';", "checkpatch of patch 1 failed: no such module"),
+        ("print '-:3: WARNING:LONG: long'; exit 1;", ""),
+    ],
+)
+def test_checkpatch_that_cannot_look_is_told(
+    script: str | None, said: str, tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if script is not None:
+        (tree / "scripts").mkdir()
+        (tree / "scripts" / "checkpatch.pl").write_text(script)
+    play(lambda side, test, turn: True)
+    assert main(command(tree)) == 0
+    mail = " ".join(capsys.readouterr().out.split())
+    assert said in mail and ("WARNING:LONG: long" in mail) == (said == "")
+    assert ("checkpatch of patch" in mail) == ("die" in (script or ""))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -489,6 +553,18 @@ def test_killed_trial_is_cleared_by_the_next(
     assert killed.exitcode == -signal.SIGKILL and not nothing_left()
     assert main(command(tree)) == 0
     assert nothing_left() and (tree / DRIVER).read_text() == SOURCE
+
+
+def test_limit_holds_from_the_beginning(
+    tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another trial may keep the tree for an hour."""
+    play(lambda side, test, turn: True)
+    work = cache_root() / f"try-{digest(str(tree.resolve()))}"
+    with locked(work.name):
+        assert main(command(tree, "--limit", "0.5")) == 124
+    assert capsys.readouterr().err.splitlines()[-1] == "zvmlab: the limit of 0.5 s is over"
+    assert nothing_left() and signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_second_trial_of_a_tree_waits_for_the_first(

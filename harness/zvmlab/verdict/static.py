@@ -16,7 +16,7 @@ from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.builder.buildstep import run_tool
 from zvmlab.builder.modulebuild import Build
 from zvmlab.verdict.applied import Applied, Files
-from zvmlab.verdict.git import environment, run
+from zvmlab.verdict.git import complaint, environment, run
 from zvmlab.verdict.parts import Folder, is_document
 from zvmlab.verdict.series import Series
 
@@ -27,10 +27,14 @@ _SAID = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): (?P<text>(?:ERROR|WARNING
 _WARNING = re.compile(r"^(?P<file>\S+?):(?P<line>\d+):(?:\d+:)? (?P<text>(?:warning|error): .*)$")
 
 
-def checkpatch(series: Series, tree: Path) -> list[str]:
-    """What the tree's own checkpatch says of each patch."""
+def checkpatch(series: Series, tree: Path, missing: list[str]) -> list[str]:
+    """What the tree's own checkpatch says of each patch; *missing* gets a sentence if it cannot."""
     script = tree / "scripts" / "checkpatch.pl"
-    if not script.is_file() or shutil.which("perl") is None:
+    if not script.is_file():
+        missing.append(f"checkpatch: {tree.name} has no scripts/checkpatch.pl")
+        return []
+    if shutil.which("perl") is None:
+        missing.append("checkpatch needs: apt-get install perl")
         return []
     said = []
     for patch in series.patches:
@@ -40,10 +44,11 @@ def checkpatch(series: Series, tree: Path) -> list[str]:
         text = patch.mail if patch.mail is not None else patch.diff
         env = environment() | {"HOME": "/nonexistent"}
         done = run(argv, tree, env, text, CHECKPATCH_SECONDS)
-        for line in done.stdout.decode("utf-8", "replace").splitlines():
-            found = _SAID.match(line.strip())
-            if found is not None:
-                said.append(f"patch {patch.number}: {found['text']}")
+        lines = done.stdout.decode("utf-8", "replace").splitlines()
+        found = [one["text"] for one in map(_SAID.match, map(str.strip, lines)) if one is not None]
+        said += [f"patch {patch.number}: {one}" for one in found]
+        if done.returncode != 0 and not found:
+            missing.append(f"checkpatch of patch {patch.number} failed: {complaint(done)}")
     return said
 
 

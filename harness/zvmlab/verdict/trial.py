@@ -25,7 +25,7 @@ from zvmlab.base.owned import discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.version import __version__
 from zvmlab.builder.modulebuild import Build
-from zvmlab.builder.tree_name import COVERAGE_WORD, series_of, tree_name
+from zvmlab.builder.tree_name import COVERAGE_WORD, DEBUG_WORD, series_of, tree_name
 from zvmlab.verdict import choice as choices
 from zvmlab.verdict import counted, lines
 from zvmlab.verdict.allow import Allowed, read_allowed
@@ -51,6 +51,7 @@ from zvmlab.verdict.swept import scenarios_for, sweeps
 
 _IDENTITY = "identity"
 _NO_LINES = "lines within functions: no kernel of this trial counts them (--coverage DIR)"
+_NO_PLAIN = "instructions for each operation: they are counted on plain kernels only"
 _NO_SCENARIO = "instructions for each operation: no scenario uses the files of the series"
 
 
@@ -84,14 +85,23 @@ class Plan:
 
 
 def trial(plan: Plan, progress: Progress) -> Verdict:
-    """The verdict; one that is not finished if the limit came first."""
+    """The verdict; one that is not finished if the limit came first.
+
+    LimitOver if that was before anything could be built.
+    """
+    with limited(plan.limit):
+        return _trial(plan, progress)
+
+
+def _trial(plan: Plan, progress: Progress) -> Verdict:
     for program, package in (("git", "git"), ("make", "make")):
         need(program, package, "trying a series")
     plan = replace(plan, tests=words_for_pytest(plan.tests))
     if plan.keep is not None and plan.keep.exists() and not plan.keep.is_dir():
         raise UsageError(f"--keep: {plan.keep} is no folder")
     allowed = Allowed(read_allowed(plan.allow, datetime.date.today()))
-    targets = [target for name in plan.kernels for target in targets_of(name, progress)]
+    found = [target for name in plan.kernels for target in targets_of(name, progress)]
+    targets = list(dict.fromkeys(found))
     if plan.coverage is not None:
         lines.need_tools(plan.coverage)
         targets += counting(targets)
@@ -163,13 +173,15 @@ class _Trial:
         check_touched(series.names)
         applied = {tree: self._apply(tree, series, on_top) for tree in self._works}
         runner = self._runner(series, applied)
-        base = _base_of(self._targets[0].tree, series)
-        verdict = Verdict(series.subject, len(series.patches), base, list(plan.command))
+        bases = list(dict.fromkeys(_base_of(tree, series) for tree in self._works))
+        verdict = Verdict(series.subject, len(series.patches), bases[0], list(plan.command))
         try:
-            with limited(plan.limit):
-                verdict.checkpatch = checkpatch(series, self._targets[0].tree)
-                for target in self._targets:
-                    self._try(target, applied[target.tree], runner, verdict)
+            tree = self._targets[0].tree
+            verdict.checkpatch = checkpatch(series, tree, verdict.not_tried)
+            for target in self._targets:
+                self._try(target, applied[target.tree], runner, verdict)
+            if plan.limit is not None:  # which the verdict itself has not
+                signal.setitimer(signal.ITIMER_REAL, 0)
         except LimitOver as error:
             verdict.over = f"{error} (exit {EXIT_TIMEOUT})"
             verdict.left = [target.name for target in self._targets[len(verdict.tried) :]]
@@ -179,8 +191,11 @@ class _Trial:
             verdict.versions.append(f"results of base known from before (--fresh): {names}")
         if plan.coverage is None and verdict.compared:
             verdict.not_tried.append(_NO_LINES)
+        if all(target.debug or target.counts for target in self._targets):
+            verdict.not_tried.append(_NO_PLAIN)
         verdict.errors = [] if verdict.over else self._allowed.unneeded()
-        verdict.versions += [f"base: {base}", f"zvmlab {__version__}, QEMU {_emulator()}"]
+        verdict.versions += [f"base: {base}" for base in bases]
+        verdict.versions.append(f"zvmlab {__version__}, QEMU {_emulator()}")
         self._end(verdict)
         return verdict
 
@@ -265,7 +280,7 @@ class _Trial:
             self._instructions(sides, applied, runner.folder / f"{label}-counted", one, verdict)
         if self._plan.sweep:
             self._sweep(sides, applied, runner.folder / f"{label}-sweep", one, verdict)
-        if target.words not in (":debug", f":{COVERAGE_WORD}"):
+        if self._looks_for_warnings(target):
             one.doing = "looking for warnings"
             missing: list[str] = []
             build, tree = sides.build, target.tree
@@ -273,6 +288,11 @@ class _Trial:
             verdict.not_tried += [line for line in missing if line not in verdict.not_tried]
         verdict.not_tried += [f"{target.name}: {text}" for text in one.difference.not_compared]
         one.doing = ""
+
+    def _looks_for_warnings(self, target: Target) -> bool:
+        """Not again on the kernels that come in addition to a plain one."""
+        first = next(other for other in self._targets if other.tree == target.tree)
+        return target == first or target.words not in (f":{DEBUG_WORD}", f":{COVERAGE_WORD}")
 
     def _tests(self, target: Target, applied: Applied, verdict: Verdict) -> list[str]:
         plan = self._plan
