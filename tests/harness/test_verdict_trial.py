@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from made_patches import DRIVER, SOURCE, diff, git, make_repository, make_tree
 
-from zvmlab.base.cache import cache_root, digest
+from zvmlab.base.cache import cache_root, digest, locked
+from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.owned import mark
 from zvmlab.builder.modulebuild import Build
 from zvmlab.cli.main import main
@@ -170,7 +171,7 @@ def test_source_that_is_not_built_is_told(
         trial, "build_sides", lambda *words: replace(build(*words), left_out=("drivers/off.c",))
     )
     assert main(command(tree)) == 0
-    assert "Not tried\n  drivers/off.c:" in capsys.readouterr().out
+    assert "\n  drivers/off.c:" in capsys.readouterr().out
 
 
 def test_base_that_fails_its_own_tests_is_not_reported(tree: Path, play: Play) -> None:
@@ -273,6 +274,43 @@ def test_trial_that_was_cut_off_is_resumed(
     assert nothing_left()
     assert main(command(tree, "--resume")) == 2
     assert "no trial of a series on this tree was cut off" in capsys.readouterr().err
+
+
+def test_trial_of_a_tree_that_has_changed_since_does_not_go_on_with_old_results(
+    tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files that the series touches may be the same."""
+    identity = "as it was"
+    play(lambda side, test, turn: True, stop=1)
+
+    def again(wanted: list[str]) -> None:
+        ran = play(lambda side, test, turn: True, stop=len(wanted))
+        build = getattr(trial, "build_sides")
+
+        def changed(*words: Any) -> Sides:
+            both: Sides = build(*words)
+            return replace(both, base=replace(both.base, identity=identity))
+
+        monkeypatch.setattr(trial, "build_sides", changed)
+        assert main(command(tree, "--limit", "500", "--resume", "--fresh")) == 0
+        assert ran == wanted
+
+    assert main(command(tree, "--limit", "500", "--fresh")) == 124
+    again(["base 1", "patched 1"])
+
+
+def test_run_that_ended_before_its_first_result_has_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An interpreter that fails has the exit code of tests that fail."""
+    (tmp_path / "1").mkdir()
+    old = '{"results": 1, "of": "tests", "shard": "1/1", "run": {}}\n'
+    (tmp_path / "1" / "results.jsonl").write_text(old)
+    monkeypatch.setattr(
+        runs, "call", lambda argv, env, log, _seconds: log.write_text("E  no") and 1
+    )
+    with pytest.raises(ZvmlabError, match="pytest ended with exit code 1"):
+        runs.Runner(tmp_path, resume=True).run(Side("linux", "6.1.9"), ["a.py"], "1")
 
 
 def test_base_runs_once_for_all_series(

@@ -213,6 +213,7 @@ class Runner:
 
     def _pytest(self, side: Side, tests: Sequence[str], report: Path, counts: Path | None) -> None:
         report.mkdir(parents=True, exist_ok=True)
+        (report / NAME).unlink(missing_ok=True)  # of a run that was cut off
         argv = [sys.executable, "-m", "pytest", "-q", "-p", "zvmlab.pytest_plugin"]
         argv += ["-p", "no:cacheprovider", "--kernel", side.kernel]
         argv += ["--zvmlab-report", str(report), "--basetemp", str(report / "guests")]

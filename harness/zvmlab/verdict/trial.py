@@ -263,6 +263,8 @@ class _Trial:
         except PatchedFails as error:
             one.broken, one.doing = str(error), ""
             return
+        label = f"{len(verdict.tried):02d}"
+        _forget_others(runner.folder, label, sides)
         one.version, one.modules = sides.base.version, sides.modules
         if sides.left_out:
             named = ", ".join(sides.left_out)
@@ -271,7 +273,6 @@ class _Trial:
         built = f"modules {', '.join(one.modules)} of {target.tree.name}, " if one.modules else ""
         verdict.versions.append(f"{target.name}: {one.version}, {built}{one.compiler}")
         tests = self._tests(target, applied, verdict)
-        label = f"{len(verdict.tried):02d}"
         with self._progress.step(f"testing base and patched on {target.name}"):
             self._compare(target, sides, tests, runner, label, one)
         if target.counts and self._plan.coverage is not None:
@@ -405,9 +406,18 @@ def _links(folder: str, names: Sequence[str]) -> set[str]:
     return {name for name in names if os.path.islink(os.path.join(folder, name))}
 
 
+def _forget_others(folder: Path, label: str, sides: Sides) -> None:
+    """Remove results of a trial that was cut off if its tree, or what it was built with, was another."""
+    noted, sides_now = folder / f"{label}-sides", f"{sides.base.identity} {sides.patched.identity}"
+    if not noted.exists() or noted.read_text(encoding="ascii") != sides_now:
+        for other in folder.glob(f"{label}-*/"):
+            shutil.rmtree(other)
+    noted.write_text(sides_now, encoding="ascii")
+
+
 def _base_of(tree: Path, series: Series) -> str:
     """What the series begins at, in words."""
-    if series.base is not None:
+    if series.base is not None and series.tree == tree.resolve():
         return f"{tree.name}, commit {series.base[:12]}"
     if top_of(tree) is None:
         return f"{tree.parent.name if tree.name == 'linux' else tree.name}, not a git repository"
