@@ -129,6 +129,39 @@ def test_patches_of_format_patch_need_no_b4(
     assert data(sides(tree, folder, tmp_path).patched[DRIVER]) == CLOSE
 
 
+def test_line_of_a_message_that_begins_with_from_begins_no_mail(
+    tree: Path, scratch: Path, tmp_path: Path
+) -> None:
+    make_repository(tree)
+    for text, message in ((EIO, "say EIO\n\nFrom 6.12 on it is EBUSY.\n"), (CLOSE, "again")):
+        (tree / DRIVER).write_text(text)
+        git(tree, "commit", "--quiet", "--all", f"--message={message}")
+    out = tmp_path / "out"
+    git(tree, "format-patch", "--quiet", f"--output-directory={out}", "HEAD~2")
+    (tmp_path / "one.mbox").write_text(git(tree, "format-patch", "--stdout", "HEAD~2"))
+    for name in ("HEAD~2..HEAD", str(out), str(tmp_path / "one.mbox")):
+        series = read_series(name, tree, scratch)
+        assert [patch.subject for patch in series.patches] == ["say EIO", "again"]
+    first = series.patches[0].mail
+    assert first is not None and b"From 6.12 on" in first
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "From mboxrd@z Thu Jan  1 00:00:00 1970",
+        "From - Mon Nov 02 10:00:00 2026\r",
+        "From 1@xxx Mon Nov 02 10:00:00 +0000 2026",
+        "From someone",
+    ],
+)
+def test_mail_begins_as_programs_write_it(begin: str, scratch: Path, tmp_path: Path) -> None:
+    one = mail("[PATCH] monreader: say EIO", patch_text(diff(SOURCE, EIO)), ids=False).decode()
+    (tmp_path / "a.mbox").write_text(f"{begin}\n{one}")
+    (patch,) = read_series(str(tmp_path / "a.mbox"), None, scratch).patches
+    assert patch.subject == "monreader: say EIO"
+
+
 def test_plain_diff_is_a_series(tree: Path, scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "a.diff").write_text(diff(SOURCE, EIO))
     series = read_series(str(tmp_path / "a.diff"), None, scratch)
@@ -306,6 +339,7 @@ def bad_series() -> Iterator[tuple[str, str | list[bytes], str]]:
     yield "under", under, "has no folder for Makefile/x.c: a file is in its place"
     yield "folder", f"--- a/drivers\n+++ b/drivers\n{change}", "drivers of "
     yield "none", f"--- a/no/such.c\n+++ b/no/such.c\n{change}", "touches no file of"
+    yield "bare", f"--- {DRIVER}\n+++ {DRIVER}\n{change}", "its names need a/ and b/ before them"
     docs = "--- a/Documentation/a.rst\n+++ b/Documentation/a.rst\n@@ -1,2 +1,2 @@\n-A\n+B\n =\n"
     yield "documents", docs, "touches only documentation (Documentation/a.rst)"
     x86 = "--- a/arch/x86/Makefile\n+++ b/arch/x86/Makefile\n@@ -0,0 +1,1 @@\n+b\n"

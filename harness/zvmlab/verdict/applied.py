@@ -104,7 +104,9 @@ def apply(tree: Path, series: Series, on_top: Series | None, scratch: Path) -> A
         base = {name: tree_file(tree, name) for name in sorted(names)}
     if not any(base[name] is not None for name in names) and not _is_new(series):
         some = ", ".join(sorted(names)[:3])
-        raise UsageError(f"the series touches no file of {tree} (it names {some})")
+        bare = next((name for name in sorted(names) if _is_below(tree, name)), None)
+        hint = "" if bare is None else "; its names need a/ and b/ before them (diff.noprefix)"
+        raise UsageError(f"the series touches no file of {tree} (it names {some}){hint}")
     init_repository(scratch)
     for name, file in base.items():
         if name in names and file is not None:
@@ -126,6 +128,11 @@ def apply(tree: Path, series: Series, on_top: Series | None, scratch: Path) -> A
             "the series changes nothing: what its patches do is undone by others of it"
         )
     return Applied(base, patched, diffs, text)
+
+
+def _is_below(tree: Path, name: str) -> bool:
+    """Does a folder of the tree have it, whose name was taken for the one before the tree?"""
+    return any((folder / name).is_file() for folder in tree.iterdir() if folder.is_dir())
 
 
 def _is_new(series: Series) -> bool:

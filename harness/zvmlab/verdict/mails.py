@@ -28,6 +28,7 @@ B4_SECONDS = 120
 _MOST_HEADER, _MOST_SUBJECT = 64 << 10, 2 << 10
 """More bytes take parsers of mail minutes, and no mail of a patch has them."""
 _END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
+_BEGIN = re.compile(rb"^From \S[^\n]* \d\d?:\d\d[^\n]* \d{4}\b[^\n]*\n", re.MULTILINE)
 _SUBJECT_FIELD = re.compile(rb"^subject:.*(?:\n[ \t].*)*", re.MULTILINE | re.IGNORECASE)
 _TAG = re.compile(r"\[([^\]]*\bpatch[^\]]*|[^\]]*\bv\d+[^\]]*\d+/\d+[^\]]*)\]", re.IGNORECASE)
 _VERSION = re.compile(r"\bv(\d{1,3})\b", re.IGNORECASE)
@@ -101,22 +102,20 @@ def _parse(raw: bytes, where: str) -> EmailMessage:
     return mail
 
 
-def read_mbox(file: Path) -> list[bytes]:
-    """The mails of an mbox."""
-    box = mailbox.mbox(file, create=False)
-    try:
-        return list(_few((box.get_bytes(key) for key in box.iterkeys()), file))
-    finally:
-        box.close()
+def split_mbox(data: bytes, where: str) -> list[bytes]:
+    """The mails of an mbox.  One begins with a sender and a time: messages have lines "From …", too."""
+    ends = [found.span() for found in _BEGIN.finditer(data)] or [(0, data.find(b"\n") + 1)]
+    starts = [start for start, _ in ends[1:]] + [len(data)]
+    return list(_few((data[at:end] for (_, at), end in zip(ends, starts)), where))
 
 
 def read_maildir(folder: Path) -> list[bytes]:
     """The mails of a maildir, the new ones, too."""
     files = [file for name in ("cur", "new") for file in sorted((folder / name).glob("*"))]
-    return list(_few((file.read_bytes() for file in files if file.is_file()), folder))
+    return list(_few((file.read_bytes() for file in files if file.is_file()), str(folder)))
 
 
-def _few(mails: Iterator[bytes], where: Path) -> Iterator[bytes]:
+def _few(mails: Iterator[bytes], where: str) -> Iterator[bytes]:
     size = 0
     for number, mail in enumerate(mails, 1):
         size += len(mail)
@@ -201,9 +200,7 @@ def by_b4(mails: Sequence[bytes], where: str) -> list[bytes]:
                 f"b4 cannot read a series from {where}:"
                 f" {shortened(said[-1]) if said else f'exit code {done.returncode}'}"
             )
-        out = folder / "series.mbox"
-        out.write_bytes(done.stdout)
-        return read_mbox(out)
+        return split_mbox(done.stdout, where)
 
 
 def fetched(message_id: str) -> list[bytes]:
@@ -219,7 +216,9 @@ def fetched(message_id: str) -> list[bytes]:
                 f"<{message_id}> cannot be fetched by b4 from here ({complaint(done)}); save the"
                 " thread to a file, and name that"
             )
-        return read_maildir(found[0]) if found[0].is_dir() else read_mbox(found[0])
+        if found[0].is_dir():
+            return read_maildir(found[0])
+        return split_mbox(found[0].read_bytes(), f"<{message_id}>")
 
 
 def _b4_environment(folder: Path) -> dict[str, str]:

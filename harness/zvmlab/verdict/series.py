@@ -151,7 +151,7 @@ def _of_folder(folder: Path, scratch: Path) -> Series:
     raw = [_read(file) for file in files]
     parts: list[Callable[[int], Patch]] = []
     for file, data in zip(files, raw, strict=True):
-        for mail in _split(data, file.name, scratch) if _is_mail(data) else [data]:
+        for mail in _split(data, file.name) if _is_mail(data) else [data]:
             parts.append(_reader(mail, _is_mail(data), file.name, scratch))
     return _series([part(number) for number, part in enumerate(parts, 1)])
 
@@ -167,23 +167,14 @@ def _is_mail(data: bytes) -> bool:
     return head is not None and _SUBJECT.search(data[: max(head.end(), 20000)]) is not None
 
 
-def _split(data: bytes, where: str, scratch: Path) -> list[bytes]:
+def _split(data: bytes, where: str) -> list[bytes]:
     """The mails of an mbox; a mail without an mbox's first line is one."""
-    if not data.startswith(b"From "):
-        return [data]
-    file = scratch / "mbox"
-    file.write_bytes(data)
-    try:
-        return mails.read_mbox(file)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{where} is no mbox: {error}") from None
-    finally:
-        file.unlink(missing_ok=True)
+    return mails.split_mbox(data, where) if data.startswith(b"From ") else [data]
 
 
 def _of_bytes(data: bytes, where: str, scratch: Path) -> Series:
     if _is_mail(data):
-        return _of_mails(_split(data, where, scratch), where, scratch)
+        return _of_mails(_split(data, where), where, scratch)
     return _series([_patch_of_diff(1, data, where)])
 
 
@@ -238,7 +229,7 @@ def _of_range(tree: Path, first: str, last: str, scratch: Path) -> Series:
     data = git(words, tree)
     if not data.strip():
         raise UsageError(f"{first}..{last} of {tree} has no commit")
-    found = _split(data, f"{first}..{last}", scratch)
+    found = _split(data, f"{first}..{last}")
     where = f"{first}..{last}"
     return _series(
         [_patch_of_mail(number, raw, where, scratch) for number, raw in enumerate(found, 1)],
