@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import email.message
+import email.policy
 import io
 import mailbox
 import os
@@ -160,6 +162,18 @@ def test_mail_begins_as_programs_write_it(begin: str, scratch: Path, tmp_path: P
     (tmp_path / "a.mbox").write_text(f"{begin}\n{one}")
     (patch,) = read_series(str(tmp_path / "a.mbox"), None, scratch).patches
     assert patch.subject == "monreader: say EIO"
+
+
+@pytest.mark.parametrize("encoding", ["quoted-printable", "base64", "8bit"])
+def test_checkpatch_gets_the_text_of_a_mail(encoding: str, scratch: Path, tmp_path: Path) -> None:
+    made = email.message.EmailMessage(policy=email.policy.default)
+    made["From"], made["Subject"] = "A U Thor <author@example.com>", "[PATCH] monreader: say EIO"
+    made.set_content(patch_text(diff(SOURCE, EIO), "Because ü."), charset="utf-8", cte=encoding)
+    (tmp_path / "a.eml").write_bytes(made.as_bytes())
+    (patch,) = read_series(str(tmp_path / "a.eml"), None, scratch).patches
+    text = (patch.mail or b"").decode()
+    assert "From: A U Thor <author@example.com>\n" in text and "Because ü.\n" in text
+    assert text.count("\n---\n") == 1 and "\n+\t\trc = -EIO;\n" in text
 
 
 def test_plain_diff_is_a_series(tree: Path, scratch: Path, tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ _MOST_HEADER, _MOST_SUBJECT = 64 << 10, 2 << 10
 """More bytes take parsers of mail minutes, and no mail of a patch has them."""
 _END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
 _BEGIN = re.compile(rb"^From \S[^\n]* \d\d?:\d\d[^\n]* \d{4}\b[^\n]*\n", re.MULTILINE)
+_ENCODED = re.compile(
+    rb"^content-transfer-encoding:[ \t]*(?:quoted-printable|base64)", re.MULTILINE | re.IGNORECASE
+)
 _SUBJECT_FIELD = re.compile(rb"^subject:.*(?:\n[ \t].*)*", re.MULTILINE | re.IGNORECASE)
 _TAG = re.compile(r"\[([^\]]*\bpatch[^\]]*|[^\]]*\bv\d+[^\]]*\d+/\d+[^\]]*)\]", re.IGNORECASE)
 _VERSION = re.compile(r"\bv(\d{1,3})\b", re.IGNORECASE)
@@ -51,7 +54,7 @@ class Mail:
     author: str
     diff: bytes
     raw: bytes
-    """The mail itself, for checkpatch."""
+    """The mail itself, or the same without its encoding, for checkpatch."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +245,13 @@ def read_patch(raw: bytes, where: str, scratch: Path) -> Mail:
         words = ["mailinfo", "--encoding=UTF-8", "--no-scissors", str(message), str(patch)]
         info = git(words, scratch, raw.replace(b"\r\n", b"\n")).decode("utf-8", "replace")
         fields = dict(line.split(": ", 1) for line in info.splitlines() if ": " in line)
-        diff = patch.read_bytes()
+        diff, said = patch.read_bytes(), message.read_bytes()
     subject = shortened(_text(fields.get("Subject", "")))
     if not _DIFF.search(diff):
         html = "; it is an HTML mail" if _is_html(_parse(raw, where)) else ""
         raise UsageError(f"{where} ('{shortened(subject)}') has no diff{html}")
-    return Mail(subject, shortened(_text(fields.get("Author", ""))), diff, raw)
+    author = shortened(_text(fields.get("Author", "")))
+    if _ENCODED.search(raw):  # as checkpatch does not read it
+        head = f"From: {author} <{_text(fields.get('Email', ''))}>\nSubject: {subject}\n\n"
+        raw = head.encode() + said + diff
+    return Mail(subject, author, diff, raw)
