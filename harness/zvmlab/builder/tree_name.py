@@ -41,6 +41,7 @@ _NO_SHEAVES = "slab_debug=F"
 _SOURCE = "source"
 # What a configuration or a build in the tree itself leaves there; kbuild looks for the same.
 _IN_PLACE = (".config", "include/config", "arch/s390/include/generated")
+_NUMBERS = ("VERSION", "PATCHLEVEL", "SUBLEVEL")
 _MOST_OF_MAKEFILE = 4096
 
 
@@ -176,15 +177,20 @@ def is_tree(folder: Path) -> bool:
 
 def series_of(tree: Path) -> str:
     """The series, such as 6.1; UsageError if the tree does not say it."""
+    return ".".join(release_of(tree).split(".")[:2])
+
+
+def release_of(tree: Path) -> str:
+    """The release, such as 6.1.176; UsageError if the tree does not say it."""
     try:
         with open(tree / "Makefile", encoding="utf-8", errors="replace") as file:
             head = file.read(_MOST_OF_MAKEFILE)
     except OSError as error:
         raise UsageError(f"{tree}/Makefile cannot be read: {error.strerror}") from None
-    numbers = dict(re.findall(r"^(VERSION|PATCHLEVEL) *= *(\d+)$", head, re.MULTILINE))
-    if len(numbers) != 2:
+    numbers = dict(re.findall(rf"^({'|'.join(_NUMBERS)}) *= *(\d+)$", head, re.MULTILINE))
+    if not numbers.keys() >= set(_NUMBERS[:2]):
         raise UsageError(f"{tree} is not a kernel source tree: its Makefile has no VERSION")
-    return f"{numbers['VERSION']}.{numbers['PATCHLEVEL']}"
+    return ".".join(numbers[name] for name in _NUMBERS if name in numbers)
 
 
 def number_of(series: str) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from zvmlab.base.owned import discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.version import __version__
 from zvmlab.builder.modulebuild import Build
-from zvmlab.builder.tree_name import COVERAGE_WORD, DEBUG_WORD, series_of, tree_name
+from zvmlab.builder.tree_name import COVERAGE_WORD, DEBUG_WORD, release_of, series_of, tree_name
 from zvmlab.verdict import choice as choices
 from zvmlab.verdict import counted, lines
 from zvmlab.verdict.allow import Allowed, read_allowed
@@ -420,7 +420,8 @@ def _base_of(tree: Path, series: Series) -> str:
     if series.base is not None and series.tree == tree.resolve():
         return f"{tree.name}, commit {series.base[:12]}"
     if top_of(tree) is None:
-        return f"{tree.parent.name if tree.name == 'linux' else tree.name}, not a git repository"
+        name = tree.parent.name if tree.name == "linux" else tree.name
+        return f"{name}, Linux {release_of(tree)}, not a git repository"
     done = try_git(["rev-parse", "--verify", "--quiet", "--short=12", "HEAD"], tree)
     if done.returncode != 0:
         return f"{tree.name}, a git repository without a commit"
