@@ -117,6 +117,17 @@ def test_mistake_of_20_commits_ago_is_found(
     assert not list(cache_root().glob("bisect-*"))
 
 
+def test_history_may_end_before_the_good_commit(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As that of git clone --depth does."""
+    shallow = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth=24", f"file://{repository}", str(shallow))
+    fake(monkeypatch, planted)
+    found = bisect(plan(shallow, good="HEAD~22"), QUIET)
+    assert first_bad(found, shallow) == f"change {PLANTED}"
+
+
 def test_what_does_not_build_is_skipped(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake(monkeypatch, lambda text: ["broken"] if number(text) in (13, 12, 7) else planted(text))
     found = bisect(plan(repository), QUIET)

@@ -205,11 +205,18 @@ class _Search:
         if not is_ours(self._work):
             mark(self._work, manifest.NOTHING)
         init_repository(self._clone)
-        objects = git(["rev-parse", "--git-path", "objects"], self._top).decode().strip()
         alternates = self._clone / ".git" / "objects" / "info" / "alternates"
         alternates.parent.mkdir(exist_ok=True)
-        alternates.write_text(f"{self._top / objects}\n", encoding="utf-8")
+        alternates.write_text(f"{self._of_git('objects')}\n", encoding="utf-8")
+        shallow = self._of_git("shallow")  # where the history of a "clone --depth" ends
+        if shallow.is_file():
+            shutil.copy(shallow, self._clone / ".git" / "shallow")
         noted.write_text(identity, encoding="ascii")
+
+    def _of_git(self, name: str) -> Path:
+        """A file or folder of the user's .git."""
+        found = git(["rev-parse", "--git-path", name], self._top)
+        return self._top / os.fsdecode(found.strip())
 
     def _ends(self) -> None:
         """Try both ends first: a search between wrong ones finds anything."""
