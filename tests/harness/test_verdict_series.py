@@ -21,7 +21,7 @@ from made_patches import DRIVER, SOURCE, diff, git, mail, make_repository, make_
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.cli.main import main
-from zvmlab.verdict.applied import Applied, File, apply
+from zvmlab.verdict.applied import Applied, File, apply, commit_files
 from zvmlab.verdict.diffs import parse, ranges
 from zvmlab.verdict.functions import at_line, functions_of
 from zvmlab.verdict.overlay import overlay
@@ -231,6 +231,19 @@ def test_commits_begin_where_they_say_whatever_is_checked_out(
     # What is checked out has another Kconfig than both.
     assert data(both.base["Kconfig"]) == data(both.patched["Kconfig"]) == "config A\n\tbool\n"
     assert both.changed == [DRIVER]
+
+
+def test_files_of_a_commit_that_a_partial_clone_lacks_are_named(tree: Path, tmp_path: Path) -> None:
+    make_repository(tree)
+    (tree / DRIVER).write_text(EIO)
+    git(tree, "commit", "--quiet", "--all", "--message=say EIO")
+    git(tree, "config", "uploadpack.allowFilter", "true")
+    part = tmp_path / "part"
+    git(tmp_path, "clone", "--quiet", "--filter=blob:none", f"file://{tree}", str(part))
+    found = commit_files(part, "HEAD", {DRIVER, "no/such.c", "drivers"})
+    assert found == {DRIVER: File(EIO.encode()), "no/such.c": None, "drivers": None}
+    with pytest.raises(UsageError, match="part is a partial clone and lacks what git"):
+        commit_files(part, "HEAD~1", {DRIVER})
 
 
 def test_worktree_is_what_is_not_committed(tree: Path, scratch: Path, tmp_path: Path) -> None:

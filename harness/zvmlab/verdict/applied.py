@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,15 +80,30 @@ def commit_files(tree: Path, commit: str, names: set[str]) -> dict[str, File | N
     """Files of a commit, and what differs from it in the tree that is checked out."""
     words = ["diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", commit, "--"]
     differs = {os.fsdecode(name) for name in git(words, tree).split(b"\0") if name}
-    found: dict[str, File | None] = {}
-    for name in differs | names:
-        done = try_git(["ls-tree", "-z", commit, "--", name], tree)
-        mode = done.stdout.split(b" ", 1)[0].decode("ascii", "replace")
-        if done.returncode != 0 or not mode.startswith("100"):
-            found[name] = None
-            continue
-        found[name] = File(git(["show", f"{commit}:{name}"], tree), mode == "100755")
+    entries: dict[str, list[bytes]] = {}
+    for line in git(["ls-tree", "-r", "-z", commit], tree).split(b"\0")[:-1]:
+        head, _, raw = line.partition(b"\t")
+        entries[os.fsdecode(raw)] = head.split()
+    found: dict[str, File | None] = dict.fromkeys(sorted(differs | names))
+    files = [name for name in found if name in entries and entries[name][0].startswith(b"100")]
+    asked = b"".join(entries[name][2] + b"\n" for name in files)
+    said = git(["cat-file", "--batch"], tree, asked)
+    for name, data in zip(files, _contents(said, tree), strict=True):
+        found[name] = File(data, entries[name][0] == b"100755")
     return found
+
+
+def _contents(said: bytes, tree: Path) -> Iterator[bytes]:
+    """The contents that cat-file --batch tells: a line with the size, so many bytes, a newline."""
+    at = 0
+    while at < len(said):
+        end = said.index(b"\n", at)
+        object_, *what = said[at:end].decode("ascii", "replace").split()
+        if len(what) != 2:
+            raise UsageError(f"{tree} has not all of its files: git says {object_} is {what[0]}")
+        size = int(what[1])
+        at = end + 1 + size + 1
+        yield said[end + 1 : at - 1]
 
 
 def apply(tree: Path, series: Series, on_top: Series | None, scratch: Path) -> Applied:

@@ -19,6 +19,8 @@ from zvmlab.base.plain import shortened
 
 SECONDS = 600
 _FULL = b"No space left on device"
+_FETCHES = b"fatal: transport '"
+"""What git says if it may not fetch (protocol.allow below)."""
 _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -110,6 +112,10 @@ def try_git(
 def git(words: Sequence[str], folder: Path, data: bytes = b"") -> bytes:
     """Output of git in a folder; UsageError with its first line if it fails."""
     done = try_git(words, folder, data)
+    if done.returncode != 0 and _FETCHES in done.stderr:
+        raise UsageError(
+            f"{folder} is a partial clone and lacks what git {words[0]} needs; name a whole one"
+        )
     if done.returncode != 0:
         raise UsageError(f"git {words[0]} in {folder} failed: {complaint(done)}")
     return done.stdout
