@@ -186,6 +186,25 @@ def test_output_on_a_full_disk(fake: Fake) -> None:
     assert done.stderr == "zvmlab: cannot go on: No space left on device\n"
 
 
+def test_output_that_the_locale_has_no_characters_for(tmp_path: Path) -> None:
+    """Names are of everywhere."""
+    table = tmp_path / "bugs.toml"
+    table.write_text(
+        '[[bug]]\nid = "a"\nsubject = "s390 – a"\nauthor = "Zoë"\nyear = 2020\nfile = "a.c"\n'
+        'edit = []\nhow = "b"\njudge = "c"\nmissing = "d"\n',
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [str(ZVMLAB), "museum", "show", "a", "--table", str(table)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "s390 \\u2013 a, Zo\\xeb, 2020" in done.stdout
+
+
 def test_output_to_nobody(fake: Fake) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{ZVMLAB} doctor | true; exit ${{PIPESTATUS[0]}}"],
