@@ -206,6 +206,33 @@ def test_damaged_and_strange_counts(
     assert "has counts of a source that" in capsys.readouterr().err
 
 
+def test_damaged_counts_of_one_test_alone(
+    count: Count, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are not added to any, and gcov takes what it cannot read for zeros."""
+    count("one")
+    cov = tmp_path / "cov"
+    counts = next(cov.glob(f"*/tests/*/{PATH.replace('.c', '.gcda')}"))
+    counts.write_bytes(counts.read_bytes()[:40])
+    assert main(["coverage", str(cov)]) == 2
+    assert f"the counts in {counts.parents[1]} are damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["drivers/a", "drivers/a\x1b[31m"])
+def test_notes_that_gcov_cannot_tell_of(
+    name: str, count: Count, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends with a signal, or what it says is no JSON."""
+    count("one")
+    notes = next((tmp_path / "cov").glob(f"*/notes/{PATH.replace('.c', '.gcno')}"))
+    (notes.parents[1] / f"{name}.gcno").write_bytes(
+        notes.read_bytes()[: 40 if "\x1b" not in name else -1]
+    )
+    assert main(["coverage", str(tmp_path / "cov")]) == 2
+    err = capsys.readouterr().err
+    assert "the compiler's notes are damaged" in err and err.count("\n") == 1 and "\x1b" not in err
+
+
 def test_counts_of_several_kernels(
     two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

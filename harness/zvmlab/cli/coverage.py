@@ -119,7 +119,7 @@ def _row(name: str, figures: Sequence[Sequence[int]]) -> str:
         f"{f'{done}/{most}':>11} {f'{100 * done / most:.0f} %' if most else '–':>5}"
         for done, most in figures
     ]
-    return f"{name:<{_FILE}} {' '.join(cells)}"
+    return f"{harmless(name, lines=False):<{_FILE}} {' '.join(cells)}"
 
 
 def _not_run(found: dict[str, list[int]]) -> list[str]:

@@ -29,6 +29,10 @@ GCOV_TOOL = f"{GCOV}-tool"
 _SECONDS = 300
 # So many files of counts at once: each is a name on the command line.
 _BATCH = 200
+_DAMAGED = (
+    "the compiler's notes are damaged, or are of another compiler: gcov, asked about {some} and others,"
+    " did not tell: {error}"
+)
 _NOTES_MAGIC, _COUNTS_MAGIC = b"gcno", b"gcda"
 _HEAD = 12  # magic, version, stamp
 
@@ -58,7 +62,9 @@ def run(argv: Sequence[str], cwd: Path, inputs: str | None = None) -> str:
         )
     except subprocess.CalledProcessError as error:
         said = (error.stderr.strip() or error.stdout.strip()).splitlines()
-        raise ZvmlabError(f"{argv[0]} failed: {said[-1] if said else error.returncode}") from None
+        ended = f"a signal ended it, {-error.returncode}" if error.returncode < 0 else ""
+        what = ended or (said[-1] if said else error.returncode)
+        raise ZvmlabError(f"{argv[0]} failed: {what}") from None
     except subprocess.TimeoutExpired:
         raise ZvmlabError(f"{argv[0]} took longer than {_SECONDS} s") from None
     return done.stdout
@@ -82,6 +88,8 @@ def _sums(kernels: Sequence[KernelCounts], scratch: Path) -> list[Path]:
             if not test.lost:
                 check_counts(kernel, test)
                 folders.append(test.folder.absolute())
+    if len(folders) == 1:  # there is nothing to add, but it is read
+        return [_by_tool("rewrite", folders, scratch / "sum")]
     level = 0
     while len(folders) > 1:
         level += 1
@@ -91,15 +99,17 @@ def _sums(kernels: Sequence[KernelCounts], scratch: Path) -> list[Path]:
 
 
 def _sum(pair: Sequence[Path], into: Path) -> Path:
-    if len(pair) == 1:
-        return pair[0]
-    argv = [GCOV_TOOL, "merge", *map(str, pair), "-o", str(into)]
+    return _by_tool("merge", pair, into) if len(pair) > 1 else pair[0]
+
+
+def _by_tool(what: str, folders: Sequence[Path], into: Path) -> Path:
+    argv = [GCOV_TOOL, what, *map(str, folders), "-o", str(into)]
     # It goes on after what it cannot read, says so, and ends with 0.
     done = run_tool(f"adding counts with {GCOV_TOOL}", argv, _SECONDS, os.environ, into.parent)
     if done.stdout or done.returncode:
-        places = " or ".join(str(folder) for folder in pair if folder.parent != into.parent)
+        places = " or ".join(str(folder) for folder in folders if folder.parent != into.parent)
         raise UsageError(
-            f"the counts in {places or pair[0]} are damaged: {GCOV_TOOL} says:"
+            f"the counts in {places or folders[0]} are damaged: {GCOV_TOOL} says:"
             f" {(done.stdout.splitlines() or [str(done.returncode)])[0]}"
         )
     return into
@@ -131,11 +141,15 @@ def documents(folder: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """What gcov says of files of counts in *folder*, one document each, in the order of the names."""
     for first in range(0, len(names), _BATCH):
         some = names[first : first + _BATCH]
-        said = run([GCOV, "--json-format", "--stdout", "--branch-probabilities", *some], folder)
-        for line in said.splitlines():
-            document = json.loads(line)
-            if isinstance(document, dict):
-                yield document
+        argv = [GCOV, "--json-format", "--stdout", "--branch-probabilities", *some]
+        try:
+            said = map(json.loads, run(argv, folder).splitlines())
+            found = [document for document in said if isinstance(document, dict)]
+        except (ZvmlabError, ValueError) as error:
+            raise UsageError(_DAMAGED.format(some=some[0], error=error)) from None
+        if len(found) != len(some):
+            raise UsageError(_DAMAGED.format(some=some[0], error=f"it tells of {len(found)} files"))
+        yield from found
 
 
 def of_source(document: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
