@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -178,3 +179,12 @@ def test_what_page_tables_map_is_mapped_in_the_core(
         (begin + (2 << 20) + 9 * PAGE, 0x9000, PAGE),
         (begin + (5 << 20), 1 << 20, 1 << 20),
     ]
+
+
+def test_core_takes_the_place_of_no_device(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As /dev/null, which root could replace by a file."""
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["dump", "--kernel-core", str(tmp_path / "pipe")]) == 2
+    assert "pipe is no file that a core could take the place of" in capsys.readouterr().err

@@ -39,6 +39,8 @@ def run_dump(arguments: argparse.Namespace) -> int:
     file = arguments.kernel_core
     if file.is_dir() or not file.absolute().parent.is_dir():
         raise UsageError(f"{file} cannot be written: it is a folder, or there is no folder for it")
+    if file.exists() and not file.is_file():  # a device's place would be taken
+        raise UsageError(f"{file} is no file that a core could take the place of; name another one")
     found = running_guest(arguments)
     with Control.connect(found.control, REQUEST_SECONDS) as control:
         size = write_core(control, file)
