@@ -961,6 +961,19 @@ def test_reproducers_are_files_that_can_be_used(tmp_path: Path) -> None:
         assert said in text
 
 
+@pytest.mark.parametrize(
+    "said", ['"""; raise SystemExit("executed"); """', "\\N{x} of \\", 'ends with "']
+)
+def test_what_a_kernel_says_is_not_executed_by_its_reproducers(said: str, tmp_path: Path) -> None:
+    found = of_text(f"[    1.000000] BUG: {said}")
+    assert found is not None and said in found.key
+    artifacts = Artifacts(Path("/cache/qemu-1/bin/q"), Path("k"), "6.1 (bookworm)", Path("i"))
+    case = Case("smsgiucv", (SOCKET,))
+    emit(case, find("smsgiucv"), "bookworm", artifacts, [(found, 9)], 10, tmp_path)
+    assert len(scenarios_of_file(tmp_path / "scenario.py")) == 1
+    assert globals_of(tmp_path / "test_case.py")["CASE"] == case
+
+
 @pytest.mark.parametrize("name", names())
 def test_reproducers_have_the_machine_of_their_target(name: str, tmp_path: Path) -> None:
     """Segments, options of CP, modules and CPUs; the test its schedule and its driver."""

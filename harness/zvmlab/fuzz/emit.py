@@ -95,6 +95,11 @@ def _python(steps: Sequence[Mapping[str, Any]]) -> str:
     return pprint.pformat([dict(step) for step in steps], width=_WIDTH, sort_dicts=False)
 
 
+def _in_a_docstring(text: str) -> str:
+    """The text without what could end a docstring: a kernel has said it, and what follows is executed."""
+    return text.replace("\\", "/").replace('"', "'")
+
+
 def emit(
     case: Case,
     target: Target,
@@ -110,7 +115,7 @@ def emit(
     always = any(times == runs for _, times in shown)
     what = shown[0][0].key if shown else "A case that shows nothing"
     words = {
-        "what": what,
+        "what": _in_a_docstring(what),
         "target": case.target,
         "mark": _python(case.mark),
         "steps": _python(case.steps),
@@ -125,7 +130,7 @@ def emit(
         "name": f"fuzz-{case.target.replace('_', '-')}-{case.name[:8]}",
         "function": f"fuzz_{case.target}_{case.name[:8]}",
         "text": what[:80],
-        "kernel": kernel,
+        "kernel": _in_a_docstring(kernel),
     }
     files = {
         "scenario.py": _SCENARIO.format(**words),
