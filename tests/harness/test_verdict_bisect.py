@@ -68,9 +68,11 @@ def fake(monkeypatch: pytest.MonkeyPatch, states: Callable[[str], list[str]]) ->
             raise UsageError("m.c:1:1: error: expected ';'")
         return {"m": folder / "m.c"}
 
-    def test(self: Any, _kernel: str, _options: object, _environment: object, turn: int) -> Any:
+    def test(self: Any, _kernel: str, _options: object, _environment: object, turn: int) -> bool:
         state = states(tried[-1])
-        return {"good": True, "skipped": None}.get(state[turn % len(state)], False)
+        if state == ["skipped"]:
+            raise subject._Untested("its tests are skipped")
+        return state[turn % len(state)] == "good"
 
     monkeypatch.setattr(subject, "resolve", lambda name, progress: SimpleNamespace(name=name))
     monkeypatch.setattr(subject, "available", lambda kernel: frozenset({"m"}))
@@ -175,7 +177,11 @@ def test_commit_passes_only_if_what_fails_at_the_bad_end_passes(
     for holds, wanted in commits:
         results.clear()
         results.update(holds)
-        assert search._pytest("bookworm", [], {}, 0) is wanted, holds
+        if wanted is not None:
+            assert search._pytest("bookworm", [], {}, 0) is wanted, holds
+            continue
+        with pytest.raises(subject._Untested):
+            search._pytest("bookworm", [], {}, 0)
 
 
 def test_program_that_a_signal_ended_on_the_host_decides_nothing(
@@ -186,6 +192,20 @@ def test_program_that_a_signal_ended_on_the_host_decides_nothing(
     ended = SimpleNamespace(returncode=-signal.SIGKILL, stderr="")
     monkeypatch.setattr(subprocess, "run", lambda *_words, **_more: ended)
     with pytest.raises(ZvmlabError, match="the test cannot be run"):
+        search._test("bookworm", [], {}, 0)
+
+
+def test_command_that_fails_by_itself_decides_nothing(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """zvmlab ends with 1 if a guest cannot be prepared, as it does for a finding."""
+    save(Case("af_iucv", ()), tmp_path / "case.json")
+    search = subject._Search(plan(repository, test=(str(tmp_path / "case.json"),)), QUIET)
+    done = SimpleNamespace(returncode=1, stderr="building\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_words, **_more: done)
+    assert not search._test("bookworm", [], {}, 0)
+    done.stderr += "zvmlab: what prepares the guest fails: load gives 2\n"
+    with pytest.raises(subject._Untested, match="^what prepares the guest fails"):
         search._test("bookworm", [], {}, 0)
 
 

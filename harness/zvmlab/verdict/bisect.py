@@ -59,6 +59,10 @@ _FIRST_BAD = re.compile(r"^([0-9a-f]{40}) is the first bad commit$", re.MULTILIN
 _ONLY_SKIPPED = "only 'skip'ped commits left"
 
 
+class _Untested(Exception):
+    """The tests say nothing of a commit; the text says why."""
+
+
 class Result(StrEnum):
     """What became of a commit, in git's words."""
 
@@ -280,9 +284,10 @@ class _Search:
             return Result.SKIP, shortened(str(error), 200)
         seen = set()
         for turn in range(self._plan.times):
-            seen.add(self._test(kernel, options, environment, turn))
-            if None in seen:
-                return Result.SKIP, "its tests are skipped"
+            try:
+                seen.add(self._test(kernel, options, environment, turn))
+            except _Untested as error:
+                return Result.SKIP, str(error)
             if len(seen) > 1:
                 return Result.SKIP, f"unsteady in {turn + 1} runs"
         return (Result.GOOD if seen == {True} else Result.BAD), ""
@@ -321,8 +326,8 @@ class _Search:
 
     def _test(
         self, kernel: str, options: list[str], environment: Mapping[str, str], turn: int
-    ) -> bool | None:
-        """Does it pass?  None: it is skipped."""
+    ) -> bool:
+        """Does it pass?"""
         words = self._plan.test
         if words[0].startswith(_SCENARIO):
             name, fault = _scenario(words[0])
@@ -362,6 +367,12 @@ class _Search:
         said = done.stderr.strip().rpartition("\n")[2]
         if said.startswith("zvmlab: ") and done.returncode in (EXIT_USAGE, EXIT_CANNOT_RUN):
             raise ZvmlabError(f"the test cannot be run: {_last(done.stderr)}")
+        if (
+            is_case(self._plan.test)
+            and said.startswith("zvmlab: ")
+            and done.returncode == EXIT_FAILED
+        ):
+            raise _Untested(_last(done.stderr))  # the guest could not be prepared
         fails = (EXIT_FAILED, EXIT_TIMEOUT, EXIT_PANIC)
         ended = done.returncode < 0  # by a signal
         if done.returncode != 0 and (ended or not program and done.returncode not in fails):
@@ -370,7 +381,7 @@ class _Search:
 
     def _pytest(
         self, kernel: str, options: list[str], environment: Mapping[str, str], turn: int
-    ) -> bool | None:
+    ) -> bool:
         folder = self._work / "results"
         shutil.rmtree(folder, ignore_errors=True)
         replaced = tuple(Path(word) for word in environment.get(REPLACED, "").split(":") if word)
@@ -384,7 +395,9 @@ class _Search:
             return False
         ran = {key for key, one in seen.items() if one.holds}
         deciding = noted.read_text(encoding="utf-8").split("\n") if noted.exists() else ran
-        return True if ran and ran.issuperset(deciding) else None
+        if not ran or not ran.issuperset(deciding):
+            raise _Untested("its tests are skipped")
+        return True
 
 
 def is_case(words: Sequence[str]) -> bool:
