@@ -26,7 +26,7 @@ from zvmlab.coverage.report import FileCoverage
 from zvmlab.fuzz import campaign as campaign_module
 from zvmlab.fuzz import table as table_module
 from zvmlab.fuzz import turns as turns_module
-from zvmlab.fuzz.campaign import RUN, Campaign, Plan, begun, fuzz, note
+from zvmlab.fuzz.campaign import RUN, Campaign, Plan, alone, begun, fuzz, note
 from zvmlab.fuzz.case import Case, load
 from zvmlab.fuzz.finding import Finding, Known, load_known
 from zvmlab.fuzz.found import Found
@@ -479,6 +479,19 @@ turns.command = lambda *_: argv
 turn = turns.Turn(find("cmm"), "6.12", "upstream", Path(folder))
 turns._Turns([turn], turns.How(60, 1, 1), Progress(quiet=True)).run()
 """
+
+
+@pytest.mark.parametrize("targets", [["iucv"], ["iucv", "cmm"]])
+def test_two_runs_do_not_work_in_one_folder(
+    targets: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each would remove the other's guests, and its figures."""
+    words = ["fuzz", *targets, "--kernel", "6.12", "--output", str(tmp_path)]
+    with alone(tmp_path):
+        assert main(words) == 2
+    assert f"another run works in {tmp_path}; wait for its end" in capsys.readouterr().err
+    with alone(tmp_path), alone(tmp_path.parent):
+        pass
 
 
 def test_a_pair_ends_with_its_campaign(tmp_path: Path, fakes: dict[str, str]) -> None:

@@ -158,7 +158,7 @@ def _place(arguments: argparse.Namespace) -> Path:
 
 def _campaign(arguments: argparse.Namespace) -> int:
     """Several targets, or several kernels."""
-    from zvmlab.fuzz.campaign import MAX_SEED
+    from zvmlab.fuzz.campaign import MAX_SEED, alone
     from zvmlab.fuzz.turns import How, run, turns
 
     for name in _OF_ONE:
@@ -177,8 +177,10 @@ def _campaign(arguments: argparse.Namespace) -> int:
     how = How(arguments.seconds, arguments.jobs, seed, options, arguments.coverage)
     todo = turns(arguments.targets, kernels, arguments.driver, place)
     print(f"seed {seed}", flush=True)
+    place.mkdir(parents=True, exist_ok=True)
     try:
-        passed = run(todo, how, Progress())
+        with alone(place):
+            passed = run(todo, how, Progress())
     except (KeyboardInterrupt, SystemExit):
         with contextlib.suppress(UsageError):  # of a campaign that has not begun
             _table(place, False)
@@ -240,26 +242,21 @@ def _table(place: Path, passed: bool) -> int:
 def _one_case(arguments: argparse.Namespace) -> int:
     from zvmlab.fuzz.case import load
     from zvmlab.fuzz.grammar import find
+    from zvmlab.fuzz.runner import Runner
 
     if arguments.target is not None:
         raise UsageError("a case has its own target; leave out TARGET")
     case = load(arguments.replay or arguments.minimise)
     target = find(case.target)
-    work = Path(_FOLDER, "replay")
-    with _runner(target, arguments, work) as runner:
+    with (
+        tempfile.TemporaryDirectory(prefix="zvmlab-replay-") as work,
+        Runner(
+            target, arguments.kernel, Path(work), driver=arguments.driver, counts=arguments.counts
+        ) as runner,
+    ):
         if arguments.minimise:
             case = _minimise(runner, case, arguments.minimise)
         return _replay(runner, case, target, arguments)
-
-
-def _runner(target: Target, arguments: argparse.Namespace, folder: Path) -> Runner:
-    from zvmlab.base.owned import claim
-    from zvmlab.fuzz.runner import Runner
-
-    claim(folder, lambda path: path.name.isdigit())
-    return Runner(
-        target, arguments.kernel, folder, driver=arguments.driver, counts=arguments.counts
-    )
 
 
 def _minimise(runner: Runner, case: Case, file: Path) -> Case:
@@ -319,7 +316,7 @@ def _replay(runner: Runner, case: Case, target: Target, arguments: argparse.Name
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from zvmlab.fuzz.campaign import MAX_SEED, Plan
+    from zvmlab.fuzz.campaign import MAX_SEED, Plan, alone
     from zvmlab.fuzz.grammar import find, folder, load, names
 
     if arguments.target is None:
@@ -350,7 +347,7 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     print(f"seed {seed}", flush=True)
     plan.begin()
-    with _with_bug(arguments) as base:
+    with alone(place), _with_bug(arguments) as base:
         if base is None:
             return _report(_fuzzed(plan, arguments), arguments, target)
         with _prepared(plan, base, arguments) as without:

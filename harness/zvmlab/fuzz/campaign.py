@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import tempfile
@@ -51,6 +53,22 @@ _RUNS = 3
 """A candidate shows the finding if one of so many runs does."""
 _TIMES = 10
 """And so often the small case is run, to say how often it shows the finding."""
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Within the block no other run works in the folder; UsageError if one does."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"another run works in {folder}; wait for its end, or name another --output"
+            ) from None
+        yield
+    finally:
+        os.close(opened)
 
 
 class Runs(Protocol):
