@@ -158,6 +158,16 @@ def test_warning_in_the_log_that_base_has_not_is_a_report() -> None:
     assert not compare(base, patched, [patched], [patched]).reports
 
 
+def test_warning_of_a_test_that_comes_to_its_end_with_the_series_only_is_no_report() -> None:
+    """Base may log it, too, and nobody has asked: it failed before."""
+    line = "m: loading out-of-tree module taints kernel."
+    base = results(a=one("a", False, True), b=logs("b"))
+    patched = results(a=logs("a", line), b=logs("b"))
+    found = compare(base, patched, [base] * 3, [patched] * 3)
+    assert [finding.test for finding in found.passing] == ["sockets.a[upstream]"]
+    assert not found.reports
+
+
 LEAK = """ZvmlabError: the guest's kernel has leaked memory; kmemleak says:
 E   unreferenced object 0x000000008a2b4c00 (size 256):
 E     comm "init", pid 77, jiffies 4294938000

@@ -101,10 +101,14 @@ def other(base: Seen, patched: Seen) -> bool:
 
 
 def newly_logged(base: Sequence[Results], patched: Results) -> dict[str, str]:
-    """Kinds of warnings in the kernel's log that no test of base has, and the first test that has each."""
+    """Kinds of warnings in the kernel's log that no test of base has, and the first test that has each.
+
+    Of a test that does not hold on base nobody knows what its end would have logged there.
+    """
     known = {kind for run in base for one in run.values() for kind in one.logged}
+    held = {key for run in base for key, one in run.items() if one.holds}
     found: dict[str, str] = {}
-    for key in sorted(patched):
+    for key in sorted(held & patched.keys()):
         for kind in patched[key].logged.keys() - known:
             found.setdefault(kind, key)
     return found
