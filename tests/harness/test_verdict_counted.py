@@ -17,7 +17,7 @@ from zvmlab.agent.wire import Reader, Request, Writer
 from zvmlab.agent.worker import Worker
 from zvmlab.builder.modulebuild import Build
 from zvmlab.verdict import counted, runs
-from zvmlab.verdict.counted import changed, compare, enough, steady
+from zvmlab.verdict.counted import changed, compare, enough, steady, usual_most
 from zvmlab.verdict.sides import Side, Sides
 
 
@@ -43,10 +43,25 @@ def test_further_rounds_are_for_what_differs() -> None:
 def test_differences_of_more_than_two_per_cent() -> None:
     base = {"open": 1000, "read": 1000, "close": 1000, "poll": 5, "none": 0}
     patched = {"open": 1020, "read": 1021, "close": 900, "write": 7, "none": 0}
-    assert changed("s", base, patched) == [
+    assert changed("s", {"counts": base}, {"counts": patched}) == [
         "s: read: 1000 to 1021 (+2.1%)",
         "s: close: 1000 to 900 (-10.0%)",
     ]
+
+
+def test_difference_within_what_the_rounds_took_is_none() -> None:
+    """As it was seen of a close() that waits for CP, of an unchanged driver."""
+    rounds = [[("close", 35211)], [("close", 35905)], [("close", 33961)], [("close", 35906)], [("close", 33961)]]  # fmt: skip
+    base = {"counts": steady(rounds), "most": usual_most(rounds)}
+    assert base == {"counts": {"close": 33961}, "most": {"close": 35905}}
+    shorter = [[("close", 35211)], [("close", 35905)], [("close", 35133)]]
+    other = {"counts": steady(shorter), "most": usual_most(shorter)}
+    assert changed("s", base, other) == changed("s", other, base) == []
+    slower = {"counts": {"close": 36961}, "most": {"close": 38905}}
+    assert changed("s", base, slower) == ["s: close: 33961 to 36961 (+8.8%)"]
+    assert changed("s", slower, base) == ["s: close: 36961 to 33961 (-8.1%)"]
+    tick = [[("read", 500)], [("read", 9000)], [("read", 500)]]
+    assert usual_most(tick) == {"read": 500} and usual_most([[], [], []]) == {}
 
 
 @pytest.fixture
