@@ -284,11 +284,13 @@ def test_message_id_that_cannot_be_fetched_is_exit_77(
     scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "b4").write_text("#!/bin/sh\necho 'no route to lore' >&2\nexit 1\n")
+    (tmp_path / "bin" / "b4").write_text(
+        "#!/bin/sh\nprintf 'Grabbing thread\\nno route to lore\\n' >&2\nexit 1\n"
+    )
     (tmp_path / "bin" / "b4").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     with pytest.raises(
-        CannotRun, match="<2026-1@example.com> cannot be fetched .*no route to lore"
+        CannotRun, match="<2026-1@example.com> cannot be fetched by b4 from here .no route to lore"
     ):
         read_series("<2026-1@example.com>", None, scratch)
 

@@ -12,6 +12,7 @@ import email
 import email.policy
 import mailbox
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.plain import harmless, shortened
-from zvmlab.verdict.git import complaint, environment, git, need, run
+from zvmlab.verdict.git import environment, git, need, run
 
 MOST_BYTES = 64 << 20
 MOST_MAILS = 2000
@@ -198,11 +199,7 @@ def by_b4(mails: Sequence[bytes], where: str) -> list[bytes]:
         done = run(["b4", "am", "-m", str(file), "-o", "-"], folder, _b4_environment(folder), b"",
                    B4_SECONDS)  # fmt: skip
         if done.returncode != 0 or not done.stdout:
-            said = [line for line in done.stderr.decode(errors="replace").splitlines() if line]
-            raise UsageError(
-                f"b4 cannot read a series from {where}:"
-                f" {shortened(said[-1]) if said else f'exit code {done.returncode}'}"
-            )
+            raise UsageError(f"b4 cannot read a series from {where}: {_last_said(done)}")
         return split_mbox(done.stdout, where)
 
 
@@ -216,12 +213,18 @@ def fetched(message_id: str) -> list[bytes]:
         found = sorted(folder.glob("thread*"))
         if done.returncode != 0 or not found:
             raise CannotRun(
-                f"<{message_id}> cannot be fetched by b4 from here ({complaint(done)}); save the"
+                f"<{message_id}> cannot be fetched by b4 from here ({_last_said(done)}); save the"
                 " thread to a file, and name that"
             )
         if found[0].is_dir():
             return read_maildir(found[0])
         return split_mbox(found[0].read_bytes(), f"<{message_id}>")
+
+
+def _last_said(done: subprocess.CompletedProcess[bytes]) -> str:
+    """b4 tells first what it does, and at its end what was wrong."""
+    said = [line for line in done.stderr.decode(errors="replace").splitlines() if line]
+    return shortened(said[-1]) if said else f"exit code {done.returncode}"
 
 
 def _b4_environment(folder: Path) -> dict[str, str]:
