@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -156,6 +157,23 @@ def test_lines_of_a_patch_that_no_test_ran(
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["coverage", str(two), "--patch", str(tmp_path / "none")]) == 2
     assert "none cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_repository_of_whoever_calls_stays_as_it_is(
+    two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git rebase --exec, and hooks, name theirs in the environment."""
+    if any(shutil.which(tool) is None for tool in ("gcovr", "diff-cover", "git")):
+        pytest.skip("gcovr, diff-cover or git is missing")
+    own = tmp_path / "own"
+    subprocess.run(["git", "init", "--quiet", str(own)], check=True)
+    before = sorted(own.rglob("*"))
+    monkeypatch.setenv("GIT_DIR", str(own / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(own / ".git" / "index"))
+    (tmp_path / "a.patch").write_text(PATCH)
+    found = of(two, tmp_path / "scratch").not_run([tmp_path / "a.patch"])
+    assert found == {PATH: [10]}
+    assert sorted(own.rglob("*")) == before
 
 
 def test_trial_lists_the_lines_that_its_tests_did_not_run(

@@ -215,9 +215,13 @@ class Report:
 
     @property
     def _alone(self) -> list[str]:
-        """Before a command that runs git: no settings of the user's, no repository around."""
+        """Before a command that runs git: no settings of the user's, no repository around.
+
+        Who calls us from a hook of git's has GIT_DIR, and would have our commits.
+        """
+        others = [f"--unset={name}" for name in os.environ if name.startswith("GIT_")]
         settings = ("GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-        return ["env", *settings, f"GIT_CEILING_DIRECTORIES={self._scratch}"]
+        return ["env", *others, *settings, f"GIT_CEILING_DIRECTORIES={self._scratch}"]
 
 
 def _patch(path: Path) -> str:
