@@ -418,6 +418,18 @@ def test_each_tree_has_its_own_base(
     assert f"  base: linux, commit {commit}\n" in said
 
 
+def test_folder_of_on_top_may_have_any_name(
+    tree: Path, play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that stands for something else where a series is named."""
+    play(lambda side, test, turn: True)
+    monkeypatch.chdir(tree.parent)
+    (tree.parent / "worktree").mkdir()
+    below = diff(SOURCE, SOURCE.replace("mon_in_use = 0;", "mon_in_use = 0; /* again */"))
+    (tree.parent / "worktree" / "a.diff").write_text(below)
+    assert main(command(tree, "--on-top", "worktree")) == 0
+
+
 def test_kernel_that_is_named_twice_is_tried_once(
     tree: Path, play: Play, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,7 +210,7 @@ class _Trial:
             if self._plan.on_top is not None:
                 if not self._plan.on_top.is_dir():
                     raise UsageError(f"--on-top: there is no folder {self._plan.on_top}")
-                on_top = read_series(str(self._plan.on_top), None, scratch)
+                on_top = read_series(str(self._plan.on_top.absolute()), None, scratch)
         return series, on_top
 
     @contextlib.contextmanager
