@@ -167,6 +167,26 @@ def test_list_and_show(capsys: pytest.CaptureFixture[str], table: Path) -> None:
     assert r"in one place of drivers/example.c: 'b\\+\\+' -> 'b--'" in out
 
 
+def test_bug_that_cannot_be_shown_is_named_and_the_others_are_shown(
+    monkeypatch: pytest.MonkeyPatch, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.write_text(GOOD + GOOD.replace("one-bug", "other-bug"), encoding="utf-8")
+
+    def show(bug: Bug, kernel: str, times: int, _progress: Progress) -> Shown:
+        if bug.id == "one-bug":
+            raise UsageError("one-bug: the edit of a.c fits in 2 places instead of 1")
+        return Shown(kernel, times, times, times)
+
+    monkeypatch.setattr(show_module, "show", show)
+    words = ["museum", "run", "--table", str(table)]
+    assert main(words) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split(maxsplit=1) == ["one-bug", "cannot be shown: the edit of a.c fits in 2 places instead of 1"]  # fmt: skip
+    assert second.startswith("other-bug ") and "seen 1 of 1" in second
+    assert main([*words, "one-bug"]) == EXIT_USAGE
+    assert "fits in 2 places" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["--times", "0"], ["-n", "0"], ["--times", "1001"]])
 def test_wrong_numbers(table: Path, words: list[str]) -> None:
     assert main(["museum", "run", "--table", str(table), *words]) == EXIT_USAGE

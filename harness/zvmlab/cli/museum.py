@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import command, top_command
 from zvmlab.museum.bugs import Bug, default_table, find, load
@@ -133,7 +133,17 @@ def run_bugs(arguments: argparse.Namespace) -> int:
         return EXIT_PASS if complete(found) else EXIT_FAILED
     right = True
     for bug in chosen:
-        shown = show(bug, arguments.kernel, arguments.times, progress)
+        try:
+            shown = show(bug, arguments.kernel, arguments.times, progress)
+        except CannotRun:
+            raise
+        except ZvmlabError as error:
+            if len(chosen) == 1:
+                raise
+            right = False
+            why = str(error).removeprefix(f"{bug.id}: ")
+            print(f"{bug.id:<18} cannot be shown: {why}", flush=True)
+            continue
         right &= shown.right
         print(
             f"{bug.id:<18} {shown.kernel}: without the edit passed {shown.base} of {shown.times},"
