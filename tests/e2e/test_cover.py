@@ -78,7 +78,7 @@ class Listing:
             following = self._next[at]
             if ends(self.begins[at]):
                 return {self._targets.get(at, following), following}
-            if self._last_page(following) != self._page(at) or following not in self.begins:
+            if self._end_page(following) != self._page(at) or following not in self.begins:
                 return {following}
             at = following
         return set()
@@ -86,13 +86,13 @@ class Listing:
     def _page(self, place: int) -> int:
         return (self.start + place) // PAGE
 
-    def _last_page(self, place: int) -> int:
-        """Of the instruction's last byte."""
-        return self._page(self._next.get(place, place + 2) - 1)
+    def _end_page(self, place: int) -> int:
+        """Where the instruction ends: at the end of a page, the emulator looks at the next one."""
+        return self._page(self._next.get(place, place + 2))
 
     def turns_page(self, place: int) -> bool:
-        """Is it an instruction that lies in two pages, or the first of a page?"""
-        pages = {self._page(place), self._last_page(place)}
+        """Is it an instruction that reaches the end of a page, or the first of one?"""
+        pages = {self._page(place), self._end_page(place)}
         return len(pages) > 1 or (self.start + place) % PAGE < 6
 
     def blocks(self) -> set[int]:
@@ -197,6 +197,7 @@ def test_interruptions_are_seen(guest: Guest) -> None:
             assert "iucv_callback_connreq" not in names(blocks)
             with Socket.make(guest.agent) as client:
                 client.connect(guest.control.execute("query-cp")["userid"], "WAITS")
+                server.accept().close()
             blocks += cover.blocks()
     assert {"iucv_external_interrupt", "iucv_tasklet_fn", "iucv_callback_connreq"} <= names(blocks)
     assert {None, MODULE} == {block.module for block in blocks}
