@@ -39,12 +39,13 @@ from zvmlab.fuzz.merged import merged
 from zvmlab.fuzz.merged import write as write_results
 from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.mutate import make
-from zvmlab.fuzz.runner import Ran, Runner, Unprepared, judge_data, of_text
+from zvmlab.fuzz.runner import Ran, Runner, Unprepared, judge_data, judge_sets, of_text
 from zvmlab.guest.config import Artifacts
 from zvmlab.museum import edited as edited_module
 from zvmlab.museum.bugs import Bug
 from zvmlab.scenarios import find as find_scenario
 from zvmlab.scenarios.context import Scenario
+from zvmlab.monitor.monitor import CapturedSet
 from zvmlab.scenarios.player import Played, Player, Silent
 from zvmlab.scenarios.steps import argument, bytes_of, check_steps, stream_bytes
 from zvmlab.verdict.sides import Side
@@ -394,6 +395,25 @@ def test_received_data_are_a_part_of_what_was_sent() -> None:
     short = {**RECEIVE, "args": ["s1", {"both": "aa" * 9}, 5, 0x20, 0, 0]}
     truncated = Played(2, short, 60, 0, data[:5] + b"\xaa" * 4)
     assert judge_data(case, [*played(*sent), truncated]) == []
+
+
+def test_set_may_be_longer_than_the_reads_of_a_step() -> None:
+    """It goes on in the next ones of the file, until another one is opened."""
+    stored = [CapturedSet(1, "sample", 1, b"abcdefgh")]
+    case = Case("monreader", ())
+    opened: dict[str, Any] = {"do": "call", "call": "openat", "args": [], "as": "f1"}
+    reads = {"do": "reads", "fd": "f1", "size": 1}
+
+    def found(*gave: tuple[dict[str, Any], bytes, bool]) -> list[str]:
+        given = [Played(0, step, len(data), 0, data, complete=end) for step, data, end in gave]
+        return [one.key for one in judge_sets(case, given, stored)]
+
+    begun = (reads, b"abc", False)
+    assert found(begun, (reads, b"de", False), (reads, b"fgh", True)) == []
+    assert found(begun, (reads, b"xx", True)) == ["data in passed off"]
+    assert found(begun, (reads, b"", True)) == ["data in passed off"]
+    assert found(begun, (opened, b"", False), (reads, b"abcdefgh", True)) == []
+    assert found(begun, ({**reads, "fd": "f2"}, b"abcdefgh", True)) == []
 
 
 def test_data_of_the_guests_own_programs_count() -> None:

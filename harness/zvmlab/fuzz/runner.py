@@ -572,11 +572,27 @@ def judge_sets(
     readers = {thread_of(step) for step in case.steps if step["do"] == "reads"}
     if others or len(readers) > 1 or any(one.slept for one in played):
         return []
-    sets = [
-        FoundSet(one.data, one.complete) for one in played if one.step["do"] == "reads" and one.data
-    ]
     corrupted = any(fault.get("kind") in _CHANGING for fault in faults_of(case.steps))
-    return [Finding(DATA, one.kind, one.text) for one in passed_off(sets, stored, corrupted)]
+    found = passed_off(list(_sets_read(played)), stored, corrupted)
+    return [Finding(DATA, one.kind, one.text) for one in found]
+
+
+def _sets_read(played: Sequence[Played]) -> Iterator[FoundSet]:
+    """What reads gave.  A set that is longer than the reads of one step goes on in the next one."""
+    begun: dict[object, bytes] = {}
+    for one in played:
+        step = one.step
+        if step["do"] == "call":
+            begun.pop(step.get("as"), None)
+            if step["call"] == "close":
+                begun.pop(step["args"][0], None)
+        if step["do"] != "reads" or not one.data and not one.complete:
+            continue
+        data = begun.pop(step["fd"], b"") + one.data
+        if one.error == 0 and not one.complete:
+            begun[step["fd"]] = data
+        elif data:
+            yield FoundSet(data, one.complete)
 
 
 def _takes_apart(step: Mapping[str, object]) -> bool:
