@@ -20,6 +20,8 @@ from zvmlab.fuzz.minimise import minimise
 from zvmlab.fuzz.runner import Runner
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.kernel_lines import Counts
+from zvmlab.scenarios import player
+from zvmlab.scenarios.player import Player
 
 QUIET = Progress(quiet=True)
 _HOUR = 3600.0
@@ -264,6 +266,22 @@ def test_a_hold_ends_another_one(zvmlab_kernel: str, tmp_path: Path) -> None:
         assert ran.findings == []
         assert ran.played[3].answer is None, "it was not refused"
         assert ran.played[2].ret == 0 and ran.played[4].ret > 0
+
+
+def test_a_name_is_waited_for(
+    zvmlab_kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy host a call may seem to sleep that has only not begun."""
+    monkeypatch.setattr(player, "_SOON_SECONDS", 0.0)
+    monkeypatch.setattr(Player, "_await_sleep", lambda _player, _pending: True)
+    target = find("iucv")
+    steps: list[dict[str, Any]] = [
+        {"do": "call", "call": "socket", "args": [32, 1, 0], "as": "s1"},
+        {"do": "call", "call": "close", "args": ["s1"], "thread": "b"},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.played[1].ret == 0
 
 
 def test_a_hold_brings_pages_in(zvmlab_kernel: str, tmp_path: Path) -> None:

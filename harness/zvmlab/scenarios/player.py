@@ -66,6 +66,8 @@ _SOON_SECONDS = 0.01
 # What takes longer after its thread was woken is waited for while the guest's clocks jump.
 _WOKEN_SECONDS = 0.004
 _LOOK_SECONDS = 0.01
+# A call whose result is needed is waited for so long, if the guest has a CPU.
+_NAMED_SECONDS = 0.05
 _SHOWN = 60
 _HELD_CPU = 1
 _ALL_PAGES = (1 << 32) - 1
@@ -447,7 +449,25 @@ class Player:
         for played, ref in reversed(thread.noted if thread.batch is not None else []):
             if played.step.get("as") == value:
                 return ref
+        if value not in self._values:
+            self._await_name(value)
         return self._values.get(value, -1)
+
+    def _await_name(self, name: str) -> None:
+        """Another thread's call may be about to give it, and only seem to sleep.
+
+        No task runs while a CPU of the guest takes the interruption that wakes one, and on a busy
+        host that may be long.
+        """
+        for thread in self._threads.values():
+            makes = any(played.step.get("as") == name for played, _ in thread.noted)
+            if thread.pending is None or thread.stuck or not makes:
+                continue
+            limit = self._fair(_NAMED_SECONDS)
+            while not self._done(thread.pending, _LOOK_SECONDS) and not limit.over:
+                pass
+            if thread.pending.done():
+                self._take(thread)
 
     def _start_batches(self, but: str = "") -> None:
         for name, thread in self._threads.items():
