@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,6 +64,8 @@ class Agent:
         self.files: set[str] = set()
         self.found, self.sees, self.refusal, self.load = found, sees, refusal, load
         self.planted = ""
+        self.told: dict[str, str] = {}
+        self.passing = False
         self.lockdep = b""
 
     def read_file(self, path: str) -> bytes:
@@ -79,27 +83,38 @@ class Agent:
 
     def insmod(self, path: str, params: dict[str, str]) -> Any:
         assert path in self.files
+        self.told = params
         if self.sees:
             self.planted += REPORT.format(address=0x4000, size=256, text=params["text"])
         return SimpleNamespace(errno=self.load)
 
     def sleep(self, seconds: float) -> None:
         assert seconds >= 5  # kmemleak says nothing of what is younger
+        assert self.passing  # and nobody waits for that
 
     def batch(self) -> Batch:
         return Batch(self.refusal)
 
 
 def guest(agent: Agent) -> Any:
-    return SimpleNamespace(agent=agent, config=SimpleNamespace(kernel="linux:debug"))
+    @contextlib.contextmanager
+    def passing(seconds: float) -> Iterator[None]:
+        agent.passing = seconds >= 5
+        yield
+        agent.passing = False
+
+    return SimpleNamespace(
+        agent=agent, passing=passing, config=SimpleNamespace(kernel="linux:debug")
+    )
 
 
 @pytest.fixture(autouse=True)
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file in the place of the module."""
+    """A file in the place of the module, and one in that of the kernel."""
     file = tmp_path / "leak.ko"
     file.touch()
-    monkeypatch.setattr(kernelcheck, "resolve", lambda name: name)
+    kernel = SimpleNamespace(image=tmp_path / "vmlinuz-7")
+    monkeypatch.setattr(kernelcheck, "resolve", lambda name: kernel)
     monkeypatch.setattr(kernelcheck, "built_module", lambda *words: file)
 
 
@@ -116,6 +131,32 @@ def test_leak_on_purpose_is_not_told() -> None:
 def test_kmemleak_that_sees_nothing_is_not_believed(found: str) -> None:
     with pytest.raises(ZvmlabError, match="is blind: it does not report memory that was leaked"):
         leaks(guest(Agent(found, sees=False)))
+
+
+SYMBOLS = """\
+0000000000100000 T _text
+0000000000200000 T kmemleak_ignore_phys
+0000000000300000 b stack_trace
+0000000000300010 b lock_chains
+0000000000100800 b stack_table
+"""
+
+
+@pytest.mark.parametrize(
+    ("symbols", "told"),
+    [
+        (SYMBOLS, {"buckets": str(-0xFF800), "stacks": str(0x100000), "stacks_size": "16"}),
+        (SYMBOLS.replace("stack_trace", "x"), {"buckets": str(-0xFF800)}),
+        (SYMBOLS.replace("ignore_phys", "x"), {}),
+    ],
+)
+def test_kmemleak_leaves_out_tables_that_lead_to_no_object(
+    tmp_path: Path, symbols: str, told: dict[str, str]
+) -> None:
+    (tmp_path / "System.map-7").write_text(symbols)
+    agent = Agent()
+    leaks(guest(agent))
+    assert {name: value for name, value in agent.told.items() if name != "text"} == told
 
 
 def test_leak_on_purpose_of_an_earlier_call_is_no_proof() -> None:
