@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from test_dcssblk import AFTER, BEFORE, PAGE, SHADOW_TAKEN, Block, attempt, busybox
+from test_dcssblk import (
+    AFTER,
+    BEFORE,
+    PAGE,
+    SHADOW_TAKEN,
+    SHADOW_TAKEN_UNSAID,
+    Block,
+    attempt,
+    busybox,
+)
 from waiting import LIMIT
 
 from zvmlab.guest.config import GuestConfig
@@ -41,6 +50,7 @@ def segment(guest: Guest, name: str) -> list[dict[str, object]]:
 
 
 @SHADOW_TAKEN
+@SHADOW_TAKEN_UNSAID
 @pytest.mark.representative
 @pytest.mark.requirement("S9", "B6")
 @pytest.mark.zvmlab_system(
