@@ -89,6 +89,25 @@ def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (run / "zvmcp.so").readlink() == tmp_path / "m.so"
 
 
+@pytest.mark.parametrize(
+    ("level", "refused"), [("Z10", False), ("ZEC12", False), ("Z13", True), ("Z16", True)]
+)
+def test_kernel_for_a_machine_that_hercules_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str, refused: bool
+) -> None:
+    monkeypatch.setattr(hercules, "_program", lambda: "/usr/bin/hercules")
+    (tmp_path / "vmlinuz-7").write_bytes(b"kernel")
+    (tmp_path / "config-7").write_text(f"CONFIG_MARCH_{level}=y\nCONFIG_MARCH_{level}_TUNE=y\n")
+    artifacts = _artifacts(tmp_path)._replace(kernel=tmp_path / "vmlinuz-7")
+    if refused:
+        with pytest.raises(
+            UsageError, match=f"cannot run source:7, which is built for a {level.lower()} "
+        ):
+            hercules.prepare(_config(kernel="source:7"), artifacts, _channels(tmp_path))
+    else:
+        hercules.prepare(_config(kernel="bookworm"), artifacts, _channels(tmp_path))
+
+
 def test_devices_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They follow the console; a file is found from any folder, all else stays as it is."""
     monkeypatch.chdir(tmp_path)

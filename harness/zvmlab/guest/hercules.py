@@ -39,6 +39,8 @@ _REFUSED = re.compile(rb"^zvmcp: (not now: )?(.*)$", re.MULTILINE)
 # What it says when a CPU is there, and of its registers.
 _CPU = re.compile(rb"^HHCCP002I CPU([0-9A-F]{4}) thread started", re.MULTILINE)
 _REGISTERS = re.compile(r"(?:PSW=|CPU[0-9A-F]{4}: R)")
+# Of the kernel's configuration: a machine that Hercules 3.13 is not.
+_LEVEL = re.compile(r"^CONFIG_MARCH_(Z1[3-9]|Z[2-9][0-9])=y$", re.MULTILINE)
 _LOG_SECONDS = 60.0
 _POLL_SECONDS = 0.005
 _LINK = "checkpoint"
@@ -92,6 +94,19 @@ def configuration(config: GuestConfig, nice: int = 0) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def too_new(kernel: Path) -> str | None:
+    """The machine that the kernel of this image is built for, if Hercules 3.13 is none such.
+
+    The kernel's decompressor looks for its facilities, and stops in a disabled wait.
+    """
+    beside = kernel.with_name(kernel.name.replace("vmlinuz", "config"))
+    try:
+        level = _LEVEL.search(beside.read_text("ascii"))
+    except (OSError, UnicodeDecodeError):  # a user's own image: it will say
+        return None
+    return None if level is None else level[1].lower()
+
+
 def folder(channels: Channels) -> Path:
     """The folder of all files of the guest."""
     return channels.control.parent.absolute()
@@ -125,6 +140,12 @@ def options(config: GuestConfig, channels: Channels) -> str:
 def prepare(config: GuestConfig, artifacts: Artifacts, channels: Channels) -> list[str]:
     """Write all files; the command line, to be run in their folder."""
     into = folder(channels)
+    level = too_new(artifacts.kernel)
+    if level is not None:
+        raise UsageError(
+            f"Hercules cannot run {config.kernel}, which is built for a {level} and later;"
+            " take a kernel of Debian's, such as --kernel bookworm, or TREE:full"
+        )
     try:
         (into / MODULE).symlink_to(artifacts.emulator)
         # Run by root, Hercules would else take back what nice(1) has said.
