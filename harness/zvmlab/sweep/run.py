@@ -35,7 +35,7 @@ _CONSOLE_SECONDS = 20.0
 PANIC_ON_OOPS = "/proc/sys/kernel/panic_on_oops"
 # The kernel's log must have none of these; the console notices the worst of them at once.
 BAD_LINE = re.compile(
-    r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
+    r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying|lockdep)"
     r"|possible (?:circular|recursive|irq)|inconsistent lock|suspicious RCU|UBSAN|KASAN"
     r"|scheduling while atomic|sleeping function|Unable to handle|illegal operation",
 )
