@@ -14,7 +14,18 @@ from dataclasses import dataclass, field
 from random import Random
 
 import pytest
-from test_dcssblk import MIB, PAGE, READ_ONLY, SEGMENTS, SYSFS, TYPES, attempt, loaded, text_of
+from test_dcssblk import (
+    MIB,
+    PAGE,
+    READ_ONLY,
+    SEGMENTS,
+    SHADOW_TAKEN_UNSAID,
+    SYSFS,
+    TYPES,
+    attempt,
+    loaded,
+    text_of,
+)
 
 from zvmlab.guest.guest import Guest
 
@@ -192,6 +203,7 @@ class Run:
             self.compare()
 
 
+@SHADOW_TAKEN_UNSAID
 @pytest.mark.requirement("B1", "B2", "B3", "B4", "B5")
 @pytest.mark.zvmlab(
     # Lockdep would report the order of locks (defect 7).

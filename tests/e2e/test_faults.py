@@ -65,7 +65,7 @@ def test_a_rule_of_the_mark_is_met_by_the_boot(guest: Guest) -> None:
     count(guest.control, guest.faults)
     assert guest.faults[0].fired > 0
     total = int(guest.agent.read_file("/proc/meminfo").split()[1])
-    assert 64 << 10 < total <= 128 << 10
+    assert 32 << 10 < total <= 128 << 10
 
 
 @pytest.mark.parametrize(

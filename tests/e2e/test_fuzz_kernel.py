@@ -273,6 +273,7 @@ def test_a_name_is_waited_for(
 ) -> None:
     """On a busy host a call may seem to sleep that has only not begun."""
     monkeypatch.setattr(player, "_SOON_SECONDS", 0.0)
+    monkeypatch.setattr(player, "_NAMED_SECONDS", 5.0)  # a debug kernel needs more than others
     monkeypatch.setattr(Player, "_await_sleep", lambda _player, _pending: True)
     target = find("iucv")
     steps: list[dict[str, Any]] = [

@@ -330,7 +330,7 @@ def test_last_close_in_the_guest_severs(guest8: Guest, peer: Peer) -> None:
     "KASAN uses the memory that has been freed, so that no message is seen any more",
     seen=r"lnxhvc3 of LINUX001 sent no data, but Message\(.*",
     raises=TerminalGone,
-    kernels=("bookworm:debug", "trixie:debug"),
+    kernels=("bookworm:debug", "trixie:debug", "sid:debug"),
 )
 def test_close_without_a_sever_keeps_what_was_written(guest8: Guest, peer: Peer) -> None:
     """Without HUPCL the connection stays, and the partner takes the message when it likes."""
