@@ -19,11 +19,6 @@
 /* One mistake may be made again and again. */
 #define MOST_REPORTS 16u
 
-static uint64_t shadow_of(const struct cp *cp, uint64_t addr)
-{
-	return ((addr + cp->kasan.shadow.identity) >> 3) + cp->kasan.shadow.offset;
-}
-
 static bool read_shadow(const struct cp *cp, uint64_t at, uint8_t *to, size_t len)
 {
 	assert(cp_in_page(at, len) == len);
@@ -41,12 +36,12 @@ static void report(struct cp *cp, const char *how, uint64_t addr, size_t len, ui
 	char text[128] = "";
 	size_t used = (size_t)snprintf(text, sizeof(text), "%s %zu bytes, shadow", how, len);
 
-	for (uint64_t at = bad - AROUND; at <= bad + AROUND; at++) {
+	for (unsigned int i = 0; i <= 2 * AROUND; i++) {
 		uint8_t byte;
 
-		if (read_shadow(cp, at, &byte, 1))
+		if (read_shadow(cp, bad - AROUND + i, &byte, 1))
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
-						 at == bad ? " [%02x]" : " %02x", byte);
+						 i == AROUND ? " [%02x]" : " %02x", byte);
 		assert(used < sizeof(text));
 	}
 	cp->kasan.reports++;
@@ -65,19 +60,23 @@ static size_t first_bad(const uint8_t *shadow, size_t len, unsigned int last)
 
 void kasan_look(struct cp *cp, const char *how, uint64_t addr, size_t len)
 {
-	const uint64_t last = addr + len - 1, end = shadow_of(cp, last);
+	const uint64_t virtual = addr + cp->kasan.shadow.identity;
+	uint64_t at = virtual / GRANULE + cp->kasan.shadow.offset;
+	uint64_t left = (virtual % GRANULE + len - 1) / GRANULE + 1;
 	uint8_t shadow[PART];
 	size_t part, bad;
 
 	assert(len > 0 && cp->system->calls > 0);
 	if (cp->kasan.reports >= MOST_REPORTS)
 		return;
-	for (uint64_t at = shadow_of(cp, addr); at <= end; at += part) {
-		part = cp_in_page(at, smaller(end - at + 1, sizeof(shadow)));
+	/* Granules are counted: where a saved state says that the shadow is, addresses may wrap. */
+	for (; left > 0; at += part, left -= part) {
+		part = cp_in_page(at, smaller(left, sizeof(shadow)));
 		/* Storage that no shadow is kept of is nobody's mistake. */
 		if (!read_shadow(cp, at, shadow, part))
 			continue;
-		bad = first_bad(shadow, part, at + part > end ? last % GRANULE : GRANULE - 1);
+		bad = first_bad(shadow, part,
+				part == left ? (virtual + len - 1) % GRANULE : GRANULE - 1);
 		if (bad < part) {
 			report(cp, how, addr, len, at + bad);
 			return;

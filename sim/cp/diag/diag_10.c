@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'10': the guest gives pages back; they are zero when it uses them again. */
 #include "diag_private.h"
+#include "kasan.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
 
@@ -22,6 +23,7 @@ static struct cp_result release(struct cp *cp, int cpu, uint64_t first, uint64_t
 		if (!host)
 			return cp_program(PGM_ADDRESSING);
 		storage_clear_page(cp, cpu, page, host);
+		kasan_check(cp, "writes", page, CP_PAGE_SIZE);
 	}
 	return cp_done();
 }

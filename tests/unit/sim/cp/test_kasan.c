@@ -34,13 +34,18 @@ static bool home_read(void *opaque, uint64_t addr, void *to, size_t len)
 	return true;
 }
 
-static void watch(uint64_t identity)
+static void watch_at(uint64_t offset, uint64_t identity)
 {
-	const struct kasan_shadow settings = { .offset = OFFSET, .identity = identity };
+	const struct kasan_shadow settings = { .offset = offset, .identity = identity };
 
 	fx.cp->host.home_read = home_read;
-	shadow_start = OFFSET + identity / 8;
+	shadow_start = offset + identity / 8;
 	ck_assert(kasan_watch(fx.cp, &settings));
+}
+
+static void watch(uint64_t identity)
+{
+	watch_at(OFFSET, identity);
 }
 
 static void setup(void)
@@ -135,6 +140,32 @@ TEST(long_access_is_looked_through)
 	ck_reports(0);
 	access_storage(false, 0x1000, SHADOWED - 0x1000);
 	ck_reports(1);
+}
+
+/* A state that was saved may say so. */
+TEST(shadow_at_the_end_of_all_addresses)
+{
+	watch_at(UINT64_MAX - (BUFFER + 63) / 8, 0);
+	access_storage(false, BUFFER, 64);
+	ck_reports(0);
+	ck_assert_uint_eq(lookups, 1);
+	mark(BUFFER + 56, 8, FREED);
+	access_storage(false, BUFFER, 64);
+	ck_assert_str_eq(fx.last_text, "reads 64 bytes, shadow 00 00 00 00 [fb]");
+	access_storage(false, BUFFER, 256);
+	ck_reports(2);
+}
+
+TEST(page_that_is_given_back_is_the_guests)
+{
+	fx.gr[2] = fx.gr[4] = BUFFER;
+	ck_assert_int_eq(fx_diag(2, 4, 0x10).how, CP_DONE);
+	ck_reports(0);
+	mark(BUFFER, CP_PAGE_SIZE, FREED);
+	ck_assert_int_eq(fx_diag(2, 4, 0x10).how, CP_DONE);
+	ck_reports(1);
+	ck_assert_str_eq(fx.last_name, "diag.10");
+	ck_assert_uint_eq(fx.last_event.value, BUFFER);
 }
 
 TEST(storage_without_a_shadow_may_be_used)
