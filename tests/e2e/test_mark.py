@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import errno
+import time
+from pathlib import Path
 
 import pytest
-from iucv_socket import Socket
+from iucv_socket import AF_IUCV, STREAM, Socket
 
+from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Worker
-from zvmlab.base.errors import UsageError
+from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.guest import Guest
+
+# Less than a machine that is busy is given.
+SECONDS = 30.0
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +97,38 @@ def test_files_and_workers(guest: Guest) -> None:
     rest = worker.read(fd, 5).data
     guest.put_back()
     assert guest.agent.read(fd, 5).data == rest != first
+
+
+@pytest.mark.zvmlab(cpus=2)
+def test_guest_that_is_held_is_not_marked(guest: Guest) -> None:
+    """Which is said at once, and nothing is left of the attempt."""
+    worker = guest.agent.worker("held")
+    guest.agent.keep_on(worker, 1)
+    with guest.hold("iucv_sock_create", cpu=1) as hold:
+        batch = worker.batch()
+        batch.call(Call.SOCKET, AF_IUCV, STREAM, 0)
+        making = batch.start()
+        hold.wait()
+        began = time.monotonic()
+        with pytest.raises(UsageError, match="cannot be marked while a CPU is held at iucv_sock_c"):
+            guest.mark()
+        assert time.monotonic() - began < SECONDS
+    assert making.result()[0].ret >= 0
+    check_mark(guest)
+
+
+def test_guest_that_cannot_be_saved_goes_on(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be marked later."""
+
+    def full(_file: Path) -> None:
+        guest.machine.pause()
+        raise EmulatorError("QEMU cannot save the guest: no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(guest.machine, "save", full)
+        with pytest.raises(EmulatorError, match="no room"):
+            guest.mark()
+    check_mark(guest)
 
 
 def test_guest_that_has_ended_is_not_marked(guest: Guest) -> None:

@@ -635,16 +635,30 @@ class Guest:
         """
         if not self.can_be_marked:
             raise UsageError(f"the guest {self.name} cannot be marked to be put back to")
+        for hold in self._holds:
+            if hold.held:
+                raise UsageError(
+                    f"the guest {self.name} cannot be marked while a CPU is held at {hold.function}"
+                )
         self.settle()
         pool = None if same else checkpoint.open_pool(self.agent)
         folder = self._run_dir.path / f"mark-{self._marks + 1}"
         folder.mkdir(mode=0o700)
-        self._save(folder, pool)
+        try:
+            self._save(folder, pool)
+        except ZvmlabError:
+            shutil.rmtree(folder)
+            if self.alive:
+                self._go_on_after_mark(pool)
+            raise
         if self._marks:
             shutil.rmtree(self._run_dir.path / f"mark-{self._marks}")
         self._marks += 1
         self._checkpoint = folder
         self._same = same
+        self._go_on_after_mark(pool)
+
+    def _go_on_after_mark(self, pool: int | None) -> None:
         if self._lockstep is None:
             self.machine.go_on()
         if pool is not None:
@@ -675,8 +689,10 @@ class Guest:
             yield
         else:
             self._lockstep.set(False)
-            yield
-            self._lockstep.set(True)
+            try:
+                yield
+            finally:
+                self._lockstep.set(True)
 
     def rest(self) -> None:
         """Stop the CPUs until wake(), if the guest's clocks stop with them; READY only.
