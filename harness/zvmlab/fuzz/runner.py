@@ -178,6 +178,9 @@ class Runner:
         ran = Ran()
         self._ended = ""
         try:
+            if case.schedule:  # from the first instruction on that the guest executes there
+                turns = {"path": "/objects/cp", "property": "turns", "value": case.schedule}
+                guest.qmp.execute("qom-set", turns)
             guest.put_back()
         except (EmulatorError, Timeout):
             if self._killed:
@@ -186,9 +189,6 @@ class Runner:
             guest = self.guest
             guest.put_back()
         self._forget_events()
-        if case.schedule:
-            turns = {"path": "/objects/cp", "property": "turns", "value": case.schedule}
-            guest.qmp.execute("qom-set", turns)
         ran.findings, self._boot = self._boot, []
         console, log = self._sizes()
         player = Player(guest, since=self._since, stacks=self._stacks)
