@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from applications import STOP, Header, Writer
 from iucv_socket import AF_IUCV, STREAM, address
 
 from zvmlab.agent.wire import Call
@@ -75,6 +77,19 @@ def test_buffers_and_segments_are_bystanders(warm_guest: Guest) -> None:
         with Bystanders(warm_guest.control, ["MONDCSS"]):
             warm_guest.agent.close(fd).check()
     warm_guest.agent.rmmod("monreader").check()
+
+
+def test_each_buffer_of_a_product_is_a_bystander(writers: Guest) -> None:
+    first, second = Header(record=1), Header(record=2)
+    with Writer(writers) as writer:
+        for header in (first, second):
+            writer.put(header, b"data")
+        assert sum("LNXAPPL" in name for name in tables(writers.control)) == 2
+        with pytest.raises(Changed, match="LNXAPPL 471101000200030004 .* and is gone"):
+            with Bystanders(writers.control):
+                writer.put(replace(first, function=STOP))
+        with Bystanders(writers.control, ["LNXAPPL"]):
+            writer.put(replace(second, function=STOP))
 
 
 @pytest.mark.bystanders("SERVER")

@@ -10,6 +10,7 @@ pointer to a path leads to some path id that is there, for example that of \\*MS
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable
 from types import TracebackType
@@ -22,6 +23,8 @@ from zvmlab.cp.control import Control
 # What of a path belongs to what is said over it, not to what it is.
 _TALK = ("sent", "received")
 _PATHS = 4096
+# Bytes of a product ID; what follows tells the product's buffers apart.
+_PRODUCT_NUMBER = 7
 _FUNCTIONS = (
     *("send", "receive", "reply", "reject", "purge", "accept", "quiesce", "resume", "sever"),
 )
@@ -70,7 +73,8 @@ def tables(control: Control, userid: str = "") -> State:
     for buffer in buffers["buffers"]:
         found[f"interruption buffer of CPU {buffer['cpu']}"] = buffer
     for buffer in appldata["buffers"]:
-        name = f"application data {buffer['product']} ({buffer['kind']})"
+        which = base64.b64decode(buffer["product-id"])[_PRODUCT_NUMBER:].hex()
+        name = f"application data {buffer['product']} {which} ({buffer['kind']})"
         found[name] = {k: v for k, v in buffer.items() if k != "records"}
     for handshake in pages["handshakes"]:
         found[f"page-fault token of CPU {handshake['cpu']}"] = handshake
