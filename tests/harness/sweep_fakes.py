@@ -250,6 +250,7 @@ class FakeGuest:
 
     made: list[FakeGuest] = []
     leaves = ""
+    marks = 0
     can_go_back = can_be_marked = False
 
     def __init__(self, config: Any, logs: Path, artifacts: Any) -> None:
@@ -278,6 +279,9 @@ class FakeGuest:
     def end(self) -> None:
         self.stop()
         self.check()
+
+    def end_judges(self) -> list[str]:
+        return []
 
     def rest(self) -> None:
         assert not self.resting

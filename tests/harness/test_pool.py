@@ -60,6 +60,8 @@ class Guest:
         self.held = False
         self.can_go_back = self.can_be_marked = False
         self.files: dict[str, str] = {}
+        self.marks = 0
+        self.judges: list[str] = []
         Guest.made.append(self)
 
     @property
@@ -103,6 +105,11 @@ class Guest:
 
     def mark(self) -> None:
         self.done.append("mark")
+        self.marks += 1
+
+    def end_judges(self) -> list[str]:
+        found, self.judges = self.judges, []
+        return found
 
     def rest(self) -> None:
         self.done.append("rest")
@@ -242,6 +249,27 @@ def test_a_guest_that_something_was_left_in_is_put_back_where_that_is_possible(
     # What it has to answer for is asked before it is gone.
     assert found is first and asked == [first]
     assert first.done[-5:] == ["settle", "put back", "settle", "rest", "wake"]
+
+
+def test_holds_and_covers_are_ended(pool: Pool) -> None:
+    """And the guest is put back: what they were for may have left something."""
+    guest = _get(pool)
+    guest.can_go_back = True
+    guest.judges = ["holds", "cover"]
+    assert pool.put_back(guest) == ["holds", "cover"]
+    assert guest.judges == [] and guest.done[-3:] == ["put back", "settle", "rest"]
+    assert _get(pool) is guest
+
+
+@pytest.mark.parametrize("leave", [_leave("busy", 0), _leave("busy", 1 << 3)])
+def test_a_guest_that_its_user_has_marked_is_used_no_more(pool: Pool, leave: Any) -> None:
+    """It would be put back to that."""
+    guest = _get(pool)
+    guest.can_go_back = True
+    guest.mark()
+    leave(guest)
+    assert pool.put_back(guest)[-1] == "mark"
+    assert "put back" not in guest.done and guest.stage is Stage.OFF
 
 
 def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Pool) -> None:

@@ -122,7 +122,8 @@ class Cover:
         self._file = folder / f"cover-{next(_numbers)}"
         self._file.touch(mode=0o600)
         self._begun = self._position = 0
-        self._closed = False
+        self.closed = False
+        """Somebody has ended it."""
         try:
             self._set("cover", {"file": str(self._file), "mode": mode, "ranges": _ranges(code)})
             with self._file.open("rb") as file:
@@ -187,8 +188,8 @@ class Cover:
 
     def close(self) -> None:
         """End it; harmless the second time."""
-        if not self._closed:
-            self._closed = True
+        if not self.closed:
+            self.closed = True
             self._set("cover", {"file": "", "mode": _OFF, "ranges": []})
 
     def __enter__(self) -> Cover:

@@ -625,6 +625,11 @@ class Guest:
             return False
         return self.console.news == self.console.kinds and not self.control.closed
 
+    @property
+    def marks(self) -> int:
+        """How often mark() has been called: each time put_back() leads elsewhere."""
+        return self._marks
+
     def mark(self, same: bool = False) -> None:
         """From now on put_back() comes here: what is loaded, open and connected now is so again.
 
@@ -805,6 +810,18 @@ class Guest:
         lines = partial(self._source_lines, symbols)
         self._cover = Cover(self.qmp, self._run_dir.path, code, mode, lines)
         return self._cover
+
+    def end_judges(self) -> list[str]:
+        """End the holds and the cover that nobody has ended; what there was, by its name."""
+        found = {
+            "holds": [hold for hold in self._holds if hold.begun],
+            "cover": [self._cover] if self._cover is not None and not self._cover.closed else [],
+        }
+        while self._holds:
+            self._holds.pop().release()
+        if self._cover is not None:
+            self._cover.close()
+        return [name for name, judges in found.items() if judges]
 
     def _source_lines(
         self, symbols: Symbols, blocks: Iterable[Block], progress: Progress

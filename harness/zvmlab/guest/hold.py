@@ -73,14 +73,15 @@ class Hold:
         self.where = where
         self._guest = guest
         self._id = next(_ids)
-        self._begun = False
+        self.begun = False
+        """Nobody has released it."""
         which = "a CPU" if cpu is None else f"CPU {cpu}"
         call = "" if nth == 1 else f"call {nth} of "
         self._what = f"{which} has not reached the {where} of {call}{function}"
         value = {"id": self._id, "address": address, "return": where == "return"}
         value |= {"cpu": ANY_CPU if cpu is None else cpu, "nth": nth}
         _set(guest.qmp, "hold", value)
-        self._begun = True
+        self.begun = True
 
     def _state(self) -> dict[str, Any] | None:
         """What QEMU knows of it; None: it is over."""
@@ -114,9 +115,9 @@ class Hold:
 
     def release(self) -> None:
         """Let the CPU go on, or never stop; harmless the second time."""
-        if self._begun and self._state() is not None:
+        if self.begun and self._state() is not None:
             _set(self._guest.qmp, "release", self._id)
-        self._begun = False
+        self.begun = False
 
     def __enter__(self) -> Hold:
         return self

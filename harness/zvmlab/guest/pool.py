@@ -53,8 +53,8 @@ class _Member:
     guest: Guest
     prepare: Use
     clean: dict[str, object]
-    marked: bool
-    """It can go back to where it had been prepared."""
+    marks: int
+    """Of the guest, when it had been prepared: 0 if it cannot go back to that."""
     idle: bool = False
     keep_logs: bool = False
 
@@ -133,8 +133,10 @@ class Pool:
         left: list[str] = []
         try:
             with self._removing(member, keep_logs=not reported):
+                left = guest.end_judges()
                 now = cleanliness(guest)
-                left = [name for name, value in now.items() if value != member.clean[name]]
+                left += [name for name, value in now.items() if value != member.clean[name]]
+                left += ["mark"] if guest.marks != member.marks else []
                 back = self._afresh and member.guest.can_go_back
                 clean = not left and not back or self._is_put_back(member)
                 if clean and not soon:
@@ -167,11 +169,13 @@ class Pool:
 
     def _is_put_back(self, member: _Member) -> bool:
         """Is it as it was after its boot, and its preparation?"""
-        if not member.guest.can_go_back or member.prepare is not nothing and not member.marked:
+        guest = member.guest
+        prepared = member.prepare is nothing or member.marks > 0
+        if not guest.can_go_back or not prepared or guest.marks != member.marks:
             return False
-        self._last_check(member.guest)
-        member.guest.put_back()
-        return cleanliness(member.guest) == member.clean
+        self._last_check(guest)
+        guest.put_back()
+        return cleanliness(guest) == member.clean
 
     def keep_logs(self, guest: Guest) -> None:
         """Its logs stay when it goes."""
@@ -239,10 +243,9 @@ class Pool:
             guest.boot()
             self._check_wanted()
             prepare(guest)
-            marked = prepare is not nothing and guest.can_be_marked
-            if marked:
+            if prepare is not nothing and guest.can_be_marked:
                 guest.mark()
-            member = _Member(guest, prepare, cleanliness(guest), marked)
+            member = _Member(guest, prepare, cleanliness(guest), guest.marks)
         except BaseException:
             guest.stop()
             raise
