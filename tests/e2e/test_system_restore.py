@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from iucv_socket import Socket
+from iucv_socket import AF_IUCV, STREAM, Socket
 
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import UsageError
@@ -185,3 +185,20 @@ def test_all_or_none(system: System) -> None:
     assert user_of(alice) == "ALICE"
     system.guest("BOB", bob.config).boot()
     assert not system.can_go_back
+
+
+@pytest.mark.zvmlab_system(ALICE={"cpus": 2}, BOB={})
+def test_held(system: System) -> None:
+    """A system in which a CPU is held cannot be marked, which is said at once."""
+    alice = system.guests["ALICE"]
+    worker = alice.agent.worker("held")
+    alice.agent.keep_on(worker, 1)
+    with alice.hold("iucv_sock_create", cpu=1) as hold:
+        batch = worker.batch()
+        batch.call(Call.SOCKET, AF_IUCV, STREAM, 0)
+        making = batch.start()
+        hold.wait()
+        with pytest.raises(UsageError, match="cannot be marked while a CPU is held"):
+            system.mark()
+    assert making.result()[0].ret >= 0
+    system.mark()

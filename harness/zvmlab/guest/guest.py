@@ -640,11 +640,7 @@ class Guest:
         """
         if not self.can_be_marked:
             raise UsageError(f"the guest {self.name} cannot be marked to be put back to")
-        for hold in self._holds:
-            if hold.held:
-                raise UsageError(
-                    f"the guest {self.name} cannot be marked while a CPU is held at {hold.function}"
-                )
+        self.check_not_held()
         self.settle()
         pool = None if same else checkpoint.open_pool(self.agent)
         folder = self._run_dir.path / f"mark-{self._marks + 1}"
@@ -662,6 +658,14 @@ class Guest:
         self._checkpoint = folder
         self._same = same
         self._go_on_after_mark(pool)
+
+    def check_not_held(self) -> None:
+        """UsageError if a CPU is held: the guest could not be saved, however long that is tried."""
+        for hold in self._holds:
+            if hold.held:
+                raise UsageError(
+                    f"the guest {self.name} cannot be marked while a CPU is held at {hold.function}"
+                )
 
     def _go_on_after_mark(self, pool: int | None) -> None:
         if self._lockstep is None:

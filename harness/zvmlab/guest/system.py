@@ -332,6 +332,8 @@ class System:
             )
         if not all(guest.is_quiet for guest in guests.values()):
             raise UsageError("a system can be marked only when all its guests are up")
+        for guest in guests.values():
+            guest.check_not_held()
         self.marks += 1
         folder = self._run_dir.path / f"mark-{self.marks}"
         self._save(folder, guests)

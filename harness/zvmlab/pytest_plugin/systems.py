@@ -60,6 +60,7 @@ class Warm:
     def keep(self, wanted: Described, system: System) -> bool:
         """Put it back for the next test, unless that cannot be done; a crash is raised."""
         for guest in system.guests.values():
+            guest.end_judges()
             guest.settle()
         # Another mark is the test's own.
         if not system.can_go_back or system.marks != 1:
