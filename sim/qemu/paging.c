@@ -33,8 +33,11 @@ static enum cp_paging ask(CPUS390XState *env, uint64_t addr, bool probe)
 	/* Whoever only probes cannot be interrupted: it has to wait. */
 	result = s->port.calls->page_fault(&s->port, env->core_id, addr, env->psw.mask,
 					   !probe && enabled(env));
-	if (result == CP_PAGE_HELD)
+	if (result == CP_PAGE_HELD) {
 		qatomic_set(&s->held[env->core_id], true);
+		/* Before anybody can say that it need no longer wait. */
+		env_cpu(env)->halted = 1;
+	}
 	if (!locked)
 		bql_unlock();
 	return result;
@@ -50,7 +53,6 @@ void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra)
 	result = ask(env, addr, probe);
 	if (result == CP_PAGE_IN)
 		return;
-	cs->halted = result == CP_PAGE_HELD;
 	cs->exception_index = result == CP_PAGE_HELD ? EXCP_HALTED : -1;
 	cpu_loop_exit_restore(cs, ra);
 }
