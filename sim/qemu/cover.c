@@ -239,6 +239,11 @@ static void forget(void)
 		qatomic_set(&cpu_env(cs)->zvmlab_left, 0);
 }
 
+bool zvmlab_covers(void)
+{
+	return qatomic_read(&mode) != OFF;
+}
+
 void zvmlab_cover_put_back(void)
 {
 	if (qatomic_read(&mode) == OFF || mode == NEW)

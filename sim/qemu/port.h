@@ -121,6 +121,8 @@ void zvmlab_add_turns(ObjectClass *oc);
 
 /* The properties by which it is told which blocks of the kernel are executed. */
 void zvmlab_add_cover(ObjectClass *oc);
+/* Is it told? */
+bool zvmlab_covers(void);
 /* The machine is where it was before: nothing has been executed. */
 void zvmlab_cover_put_back(void);
 

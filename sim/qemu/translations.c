@@ -13,11 +13,13 @@
  * now is left out.
  *
  * A machine with several CPUs has a buffer for each, and which is whose is chance; blocks of counted
- * instructions are others.  These begin with nothing.
+ * instructions are others, and so are those that report that they are executed (cover.c).  These begin
+ * with nothing.
  */
 #include "qemu/osdep.h"
 #include "port.h"
 
+#include "hw/s390x/zvmlab.h"
 #include "qapi/error.h"
 
 #if QEMU_VERSION_MAJOR == 10
@@ -71,7 +73,7 @@ static uint64_t sum_of(const struct head *head)
 
 static bool is_possible(const ZvmlabCp *s)
 {
-	return s->port.config.cpus == 1 && !icount_enabled() && cpuinfo != 0;
+	return s->port.config.cpus == 1 && !icount_enabled() && !zvmlab_covers() && cpuinfo != 0;
 }
 
 /* What this process has, with nothing behind it. */
@@ -149,7 +151,7 @@ static void save_translations(Object *obj, const char *path, Error **errp)
 
 	if (runstate_is_running() || !is_possible(s)) {
 		error_setg(errp, "zvmlab-cp: translations are saved of a machine that stands still, has one"
-				 " CPU, and does not count its instructions");
+				 " CPU, does not count its instructions, and is not covered");
 		return;
 	}
 	head.code = (uintptr_t)ctx->code_gen_ptr - head.at;
@@ -215,10 +217,11 @@ static void add_blocks(const ZvmlabCp *s, const struct head *head, const void *r
 
 	for (uint64_t i = 0; i < head->blocks; i++, block++) {
 		TranslationBlock *tb = (void *)(uintptr_t)(head->at + block->offset);
-		const uint8_t *now = instructions_of(s, tb);
+		const uint8_t *now;
 
-		if (block->offset >= head->code - sizeof(*tb) || text + tb->size > end)
+		if (block->offset + sizeof(*tb) > head->code || text + tb->size > end)
 			return;
+		now = instructions_of(s, tb);
 		if (now && memcmp(now, text, tb->size) == 0)
 			add_block(tb);
 		text += tb->size;

@@ -217,6 +217,17 @@ def test_put_back(guest: Guest, mode: str) -> None:
         assert ("iucv_sock_bind" in names(cover.blocks())) is (mode != "new")
 
 
+@pytest.mark.parametrize("mode", ["blocks", "new"])
+def test_put_back_before_anything_is_executed(guest: Guest, mode: str) -> None:
+    """What another guest has translated, which this one could begin with, reports nothing."""
+    if not guest.can_go_back:
+        pytest.skip("this guest does not come from a checkpoint")
+    with guest.cover(MODULE, mode=mode) as cover:
+        guest.put_back()
+        guest.agent.hello()
+        assert {"iucv_sock_sendmsg", "iucv_sock_recvmsg"} <= names(cover.blocks())
+
+
 def test_nothing_is_seen_after_the_end(guest: Guest) -> None:
     with guest.cover(MODULE) as cover:
         pass
