@@ -253,14 +253,27 @@ void zvmlab_cover_put_back(void)
 	qemu_mutex_unlock(&lock);
 }
 
+/* Its room is taken now: a store for which there is none later would end QEMU.  Return: false with errno. */
+static bool take_room(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || ftruncate(fd, sizeof(struct shared)) != 0)
+		return false;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EINVAL;
+		return false;
+	}
+	errno = posix_fallocate(fd, 0, sizeof(struct shared));
+	return errno == 0;
+}
+
 static struct shared *map_file(const char *path, Error **errp)
 {
 	const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
 	void *at = MAP_FAILED;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    ftruncate(fd, sizeof(struct shared)) == 0)
+	if (fd >= 0 && take_room(fd))
 		at = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		error_setg_errno(errp, errno, "zvmlab-cp: %s cannot be mapped for coverage", path);
