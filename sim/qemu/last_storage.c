@@ -82,7 +82,9 @@ void zvmlab_keep_last_storage(const ZvmlabCp *s, RunState state)
 	if (fd < 0 || !write_all(s, fd)) {
 		warn_report("zvmlab-cp: the guest's last storage is not in %s: %s", path,
 			    strerror(errno));
-		unlink(path);
+		/* What was there before is another's. */
+		if (fd >= 0)
+			unlink(path);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -64,6 +64,16 @@ def test_storage_stays_when_the_guest_has_ended(machine: Guest, end: str) -> Non
     machine.last_storage.unlink()
 
 
+def test_file_that_is_there_stays(machine: Guest) -> None:
+    """It is another guest's."""
+    machine.last_storage.write_bytes(b"others")
+    with contextlib.suppress(EmulatorError):
+        machine.agent.power(Power.OFF)
+    assert machine.emulator.wait(SECONDS) == 0
+    assert machine.last_storage.read_bytes() == b"others"
+    machine.last_storage.unlink()
+
+
 def test_nothing_stays_of_a_guest_that_is_stopped(machine: Guest) -> None:
     """Whoever stops it could have asked it before."""
     machine.emulator.stop()
