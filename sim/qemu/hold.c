@@ -6,11 +6,15 @@
  *
  * The translation of an instruction at which a CPU may have to stop calls a helper first; all
  * others are as ever.  So only what was translated of that instruction before is thrown away when
- * a hold begins, and when the CPU that it has released has gone past the instruction.  A return is where the call of the function comes back to, with
- * the stack as it was: the task may have moved to another CPU meanwhile.
+ * a hold begins, and when the CPU that it has released has gone past the instruction.  A return is
+ * where the call of the function comes back to, with the stack as it was: the task may have moved to
+ * another CPU meanwhile.
  *
  * A CPU that is held is like one that is halted and has nothing to do, so QEMU can stop and
  * reset the machine as usual.  A reset and a restored state end all holds.
+ *
+ * With -icount the clock jumps over time that all CPUs wait.  While one is held, it does so no faster than
+ * the host's goes: half a minute would be over in a moment, and the kernel report a stall.
  *
  * Properties: "hold" is set to {id, address, return, cpu, nth} to begin one, cpu -1 being any, and
  * gives the state of all; "release" is set to the id.
@@ -64,10 +68,33 @@ bool zvmlab_may_stop_at(uint64_t place)
 	return false;
 }
 
-/* What has been translated of the instruction is translated again. */
-static void translate_again(ram_addr_t code)
+/* Of instructions of which nothing that is translated may stay; a hold can move once. */
+static ram_addr_t outdated[2 * HOLDS_MAX];
+static unsigned int outdated_count;
+
+static void outdate(ram_addr_t code)
 {
-	tb_invalidate_phys_range(first_cpu, code, code + 1);
+	g_assert(outdated_count < ARRAY_SIZE(outdated));
+	outdated[outdated_count++] = code;
+}
+
+/*
+ * They are translated again.  At the end of whatever has the BQL: a CPU that translates has its pages
+ * locked, and may wait for the BQL to learn whether the guest has the next page (machine.c).
+ */
+static void translate_again(void)
+{
+	ram_addr_t codes[ARRAY_SIZE(outdated)];
+	const unsigned int count = outdated_count;
+
+	if (count == 0)
+		return;
+	memcpy(codes, outdated, sizeof(codes));
+	outdated_count = 0;
+	bql_unlock();
+	for (unsigned int i = 0; i < count; i++)
+		tb_invalidate_phys_range(first_cpu, codes[i], codes[i] + 1);
+	bql_lock();
 }
 
 /* False if the kernel has no storage there.  On that CPU's own thread. */
@@ -92,7 +119,7 @@ static void wait_for(struct hold *hold, uint64_t place, ram_addr_t code)
 	qatomic_set(&hold->place, place);
 	qatomic_inc(&places);
 	/* After that: who translates the page at the moment has it locked, and is waited for. */
-	translate_again(code);
+	outdate(code);
 }
 
 static void wait_for_nothing(struct hold *hold)
@@ -100,7 +127,7 @@ static void wait_for_nothing(struct hold *hold)
 	if (qatomic_xchg(&hold->place, 0) == 0)
 		return;
 	qatomic_dec(&places);
-	translate_again(hold->code);
+	outdate(hold->code);
 }
 
 static bool is_asked_for(const struct hold *hold)
@@ -178,14 +205,54 @@ void HELPER(zvmlab_hold)(CPUS390XState *env, uint64_t place)
 		return;
 	bql_lock();
 	stops = is_to_stop(env, place);
-	if (stops)
+	if (stops) {
 		qatomic_set(&zvmlab_cp->stopped[env->core_id], true);
+		/* Before anybody can release it, or it would sleep until an interruption. */
+		cs->halted = 1;
+	}
+	translate_again();
 	bql_unlock();
 	if (!stops)
 		return;
-	cs->halted = 1;
 	cs->exception_index = EXCP_HALTED;
 	cpu_loop_exit_restore(cs, GETPC());
+}
+
+static bool is_any_stopped(void)
+{
+	const ZvmlabCp *s = zvmlab_cp;
+
+	for (unsigned int cpu = 0; s && cpu < s->port.config.cpus; cpu++)
+		if (qatomic_read(&s->stopped[cpu]))
+			return true;
+	return false;
+}
+
+/* Whoever lets the clock jump looks whenever the main loop has woken. */
+static void wake_main_loop(void *unused)
+{
+}
+
+bool zvmlab_may_jump(int64_t ns)
+{
+	static QEMUTimer *timer;
+	static int64_t since;
+	const int64_t now = qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
+
+	if (!is_any_stopped()) {
+		since = 0;
+		return true;
+	}
+	if (since == 0)
+		since = now;
+	if (now - since >= ns) {
+		since = now;
+		return true;
+	}
+	if (!timer)
+		timer = timer_new_ns(QEMU_CLOCK_REALTIME, wake_main_loop, NULL);
+	timer_mod_ns(timer, since + ns);
+	return false;
 }
 
 static bool is_held(unsigned int cpu)
@@ -211,12 +278,13 @@ static void let_go(ZvmlabCp *s, unsigned int cpu)
 
 static void release(ZvmlabCp *s, struct hold *hold)
 {
-	if (hold->step != HELD) {
+	if (hold->step == HELD) {
+		hold->step = RELEASED;
+		let_go(s, hold->cpu);
+	} else {
 		end_hold(hold);
-		return;
+		translate_again();
 	}
-	hold->step = RELEASED;
-	let_go(s, hold->cpu);
 }
 
 /* What they were about is no more. */
@@ -227,6 +295,7 @@ void zvmlab_end_holds(ZvmlabCp *s)
 			end_hold(&holds[i]);
 	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS; cpu++)
 		let_go(s, cpu);
+	translate_again();
 }
 
 void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu)
@@ -235,6 +304,7 @@ void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu)
 		if ((holds[i].step == HELD || holds[i].step == RELEASED) && holds[i].cpu == cpu)
 			end_hold(&holds[i]);
 	let_go(s, cpu);
+	translate_again();
 }
 
 static struct hold *find_hold(int64_t id)
@@ -333,6 +403,7 @@ static void set_hold(Object *obj, Visitor *v, const char *name, void *opaque, Er
 	*hold = asked;
 	hold->step = TO_ENTRY;
 	wait_for(hold, wanted.address, wanted.code);
+	translate_again();
 }
 
 static bool visit_state(Visitor *v, const struct hold *hold, Error **errp)

@@ -63,6 +63,9 @@ struct zvmlab_cover {
 /* A block of the kernel at @place is translated.  Return: false if nobody wants it reported. */
 bool zvmlab_covered(uint64_t place, struct zvmlab_cover *cover);
 
+/* With -icount, all CPUs wait: may the clock jump by so many ns now?  Asked again when the main loop wakes. */
+bool zvmlab_may_jump(int64_t ns);
+
 /* Does this CPU wait, whatever is pending? */
 bool zvmlab_held(const CPUS390XState *env);
 

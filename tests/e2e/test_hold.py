@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from zvmlab.agent.agent import Pending, Worker
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout, UsageError
-from zvmlab.guest.config import QEMU
+from zvmlab.guest.checkpoint import clock
+from zvmlab.guest.config import QEMU, GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.pool import Pool
 from zvmlab.guest.qmp import QmpError
 from zvmlab.scenarios.context import Context
 
@@ -22,6 +25,10 @@ pytestmark = pytest.mark.zvmlab(cpus=2)
 # The agent's own connection has its interruptions on CPU 0.
 CPU = 1
 BIND = "iucv_sock_bind"
+MONOTONIC = 1
+HELD_SECONDS = 1.0
+# What the guest executes takes its time, too.
+SLACK = 0.5
 
 
 @pytest.fixture(autouse=True)
@@ -176,6 +183,23 @@ def test_scenario_has_its_thread_held(guest: Guest, zvmlab_dir: Path) -> None:
     ]
 
 
+@pytest.mark.zvmlab(cpus=2, count_instructions=True)
+def test_clock_of_counted_instructions_takes_its_time(guest: Guest, there: Worker) -> None:
+    """Else the kernel would report after a moment that the CPU has done nothing for half a minute."""
+    with guest.hold(BIND, cpu=CPU) as hold:
+        binding = begin_to_bind(there, "NAME")
+        assert hold.wait() == CPU
+        host, before = time.monotonic(), clock(guest.agent, MONOTONIC)
+        while time.monotonic() - host < HELD_SECONDS:
+            guest.agent.read_file("/proc/uptime")
+        sleeping = guest.agent.worker("sleeper").batch()
+        sleeping.sleep(HELD_SECONDS / 4)
+        sleeping.run()
+        passed = clock(guest.agent, MONOTONIC) - before
+        assert HELD_SECONDS / 4 <= passed <= time.monotonic() - host + SLACK
+    assert binding.result()[1].ret == 0
+
+
 def test_hold_that_nobody_reaches_says_what_it_waited_for(guest: Guest) -> None:
     text = rf"CPU 1 has not reached the return of call 2 of {BIND} within 0\.1 s"
     with guest.hold(BIND, cpu=CPU, nth=2, where="return") as hold:
@@ -220,6 +244,20 @@ def test_machine_that_is_held_is_not_saved(guest: Guest, there: Worker, zvmlab_d
             guest.qmp.execute("qom-set", value)
         guest.machine.go_on()
     assert binding.result()[1].ret == 0
+
+
+def test_next_test_finds_no_hold(guest_pool: Pool, zvmlab_kernel: str) -> None:
+    config = GuestConfig(kernel=zvmlab_kernel, cpus=2)
+    first = guest_pool.get(config)
+    first.hold(BIND, cpu=CPU)
+    first.cover(BIND)
+    assert guest_pool.put_back(first) == ["holds", "cover"]
+    second = guest_pool.get(config)
+    worker = second.agent.worker("next")
+    second.agent.keep_on(worker, CPU)
+    with Socket.make(worker, name="NAME"):
+        pass
+    assert guest_pool.put_back(second) == []
 
 
 def test_guest_that_is_put_back_is_held_no_more(guest: Guest) -> None:
