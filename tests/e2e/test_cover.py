@@ -22,8 +22,10 @@ from zvmlab.builder.tree_name import tree_name
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.cover import MODES, Block, Edge
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.qmp import QmpError
 
 MODULE = "af_iucv"
+CP = "/objects/cp"
 PAGE = 4096
 _LINE = re.compile(r"\s*([0-9a-f]+):\s+((?:[0-9a-f]{2} )+)\s*(\S+)\s*(.*)")
 _TARGET = re.compile(r"([0-9a-f]+) <")
@@ -281,6 +283,21 @@ def test_both_cpus_are_seen(guest: Guest) -> None:
 def test_what_is_not_there(guest: Guest, wanted: tuple[str, ...], mode: str, error: str) -> None:
     with pytest.raises(UsageError, match=error):
         guest.cover(*wanted, mode=mode)
+
+
+def test_disk_without_room(guest: Guest, tmp_path: Path) -> None:
+    """The emulator would end when it stores what has been executed."""
+    options = ["-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)]
+    if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("file systems of a certain size can be mounted by root only")
+    try:
+        (tmp_path / "file").touch()
+        value = {"file": str(tmp_path / "file"), "mode": "new", "ranges": []}
+        with pytest.raises(QmpError, match="cannot be mapped for coverage: No space left"):
+            guest.qmp.execute("qom-set", {"path": CP, "property": "cover", "value": value})
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+    guest.agent.hello()
 
 
 def run(kernel: str, *words: str) -> subprocess.CompletedProcess[str]:
