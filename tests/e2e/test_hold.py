@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout, UsageError
 from zvmlab.guest.checkpoint import clock
 from zvmlab.guest.config import QEMU, GuestConfig
+from zvmlab.guest.console import DISABLED_WAIT, PANIC
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool
 from zvmlab.guest.qmp import QmpError
@@ -24,6 +26,7 @@ from zvmlab.scenarios.context import Context
 pytestmark = pytest.mark.zvmlab(cpus=2)
 # The agent's own connection has its interruptions on CPU 0.
 CPU = 1
+ONLINE = f"/sys/devices/system/cpu/cpu{CPU}/online"
 BIND = "iucv_sock_bind"
 MONOTONIC = 1
 HELD_SECONDS = 1.0
@@ -243,6 +246,39 @@ def test_machine_that_is_held_is_not_saved(guest: Guest, there: Worker, zvmlab_d
         with pytest.raises(QmpError, match="a CPU is held at a function"):
             guest.qmp.execute("qom-set", value)
         guest.machine.go_on()
+    assert binding.result()[1].ret == 0
+
+
+def test_restart_ends_holds(guest: Guest) -> None:
+    hold = guest.hold(BIND, cpu=CPU)
+    guest.reboot()
+    worker = guest.agent.worker("again")
+    guest.agent.keep_on(worker, CPU)
+    with Socket.make(worker, name="NAME"):
+        assert not hold.held
+
+
+def test_kernel_that_is_held_can_panic(guest: Guest, there: Worker) -> None:
+    """The CPU that is held is stopped, and the machine ends."""
+    hold = guest.hold(BIND, cpu=CPU)
+    begin_to_bind(there, "NAME")
+    assert hold.wait() == CPU
+    guest.agent.write_file("/proc/sys/kernel/panic", b"0")
+    batch = guest.agent.worker("sysrq").batch()
+    batch.write(batch.open("/proc/sysrq-trigger", os.O_WRONLY), b"c")
+    batch.start()
+    guest.expect_crash(PANIC, DISABLED_WAIT)
+
+
+def test_cpu_that_was_offline_is_held(guest: Guest) -> None:
+    hold = guest.hold(BIND, cpu=CPU)
+    for online in b"01":
+        guest.agent.write_file(ONLINE, bytes((online,)))
+    worker = guest.agent.worker("there")
+    guest.agent.keep_on(worker, CPU)
+    binding = begin_to_bind(worker, "NAME")
+    assert hold.wait() == CPU
+    hold.release()
     assert binding.result()[1].ret == 0
 
 
