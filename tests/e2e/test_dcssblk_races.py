@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import pytest
 
-from test_dcssblk import Block, attempt
+from test_dcssblk import SYSFS, Block, attempt
 from waiting import wait_until
 from zvmlab.base.errors import GuestPanic
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import task_state, thread_of
@@ -26,6 +28,20 @@ pytestmark = pytest.mark.zvmlab(
 CPU = 1
 PAGE = 4096
 Removing = Callable[..., AbstractContextManager[None]]
+# What removes the disk: attribute, value, and how the write ends.
+REMOVE = ("remove", "MINE", 0)
+REFUSED = ("MINE/shared", "0", errno.EIO)  # a mode that CP refuses
+
+
+def still_used(*kernels: str) -> pytest.MarkDecorator:
+    """Who opens the disk reads what is not there: on these kernels, on all if none is named."""
+    return pytest.mark.kernel_defect(
+        10,
+        "dcssblk: a disk that is being removed can still be used",
+        seen=r"the guest's kernel reported an oops .*",
+        raises=GuestPanic,
+        **({"kernels": kernels} if kernels else {}),
+    )
 
 
 @pytest.fixture
@@ -43,18 +59,23 @@ def removing(lab: Guest) -> Removing:
     """The disk is being removed, by a thread that stands in front of a function."""
 
     @contextmanager
-    def held(function: str, nth: int = 1) -> Iterator[None]:
+    def held(function: str, nth: int = 1, way: tuple[str, str, int] = REMOVE) -> Iterator[None]:
+        attribute, value, error = way
         worker = lab.agent.worker("removes")
         lab.agent.keep_on(worker, CPU)
         batch = worker.batch()
-        fd = batch.open("/sys/devices/dcssblk/remove", os.O_WRONLY)
-        removed = batch.write(fd, b"MINE")
+        fd = batch.open(f"{SYSFS}/{attribute}", os.O_WRONLY)
+        removed = batch.write(fd, value.encode())
         batch.close(fd)
-        with lab.hold(function, CPU, nth) as hold:
+        with ExitStack() as stack:
+            if way == REFUSED:
+                fault = Fault("diag64.loadnsr", "rc", 4, name="MINE", times=1)
+                stack.enter_context(armed(lab.control, fault))
+            hold = stack.enter_context(lab.hold(function, CPU, nth))
             pending = batch.start()
             hold.wait()
             yield
-        assert pending.result()[removed].ret == len("MINE")
+        assert pending.result()[removed].errno == error
 
     return held
 
@@ -66,17 +87,20 @@ def removing(lab: Guest) -> Removing:
     seen=r"assert 17 == 0",
     kernels=("bookworm-backports", "sid"),
 )
+@pytest.mark.parametrize("way", (REMOVE, REFUSED), ids=("remove", "shared"))
 @pytest.mark.zvmlab(crashes=("panic",))
-def test_disk_can_be_added_while_another_one_is_removed(lab: Guest, removing: Removing) -> None:
+def test_disk_can_be_added_while_another_one_is_removed(
+    lab: Guest, removing: Removing, way: tuple[str, str, int]
+) -> None:
     """It has a number and a name of its own, or waits for the other one's."""
     worker = lab.agent.worker("adds")
     lab.agent.keep_on(worker, 0)
     folder = thread_of(worker)
     batch = worker.batch()
-    fd = batch.open("/sys/devices/dcssblk/add", os.O_WRONLY)
+    fd = batch.open(f"{SYSFS}/add", os.O_WRONLY)
     added = batch.write(fd, b"OURS")
     batch.close(fd)
-    with removing("del_gendisk"):
+    with removing("del_gendisk", way=way):
         pending = batch.start()
         # Where the disk can be added, that also waits for the CPU that is held.
         wait_until(
@@ -100,16 +124,18 @@ def test_mode_of_a_disk_that_is_being_removed_stays(lab: Guest, removing: Removi
 
 
 @pytest.mark.requirement("B2")
-@pytest.mark.kernel_defect(
-    10,
-    "dcssblk: a disk that is being removed can still be used",
-    seen=r"the guest's kernel reported an oops .*",
-    raises=GuestPanic,
-    kernels=("bookworm-backports", "sid"),
+@pytest.mark.parametrize(
+    "way",
+    (
+        pytest.param(REMOVE, marks=still_used("bookworm-backports", "sid"), id="remove"),
+        pytest.param(REFUSED, marks=still_used(), id="shared"),
+    ),
 )
-def test_disk_that_is_being_removed_has_its_data_or_none(lab: Guest, removing: Removing) -> None:
+def test_disk_that_is_being_removed_has_its_data_or_none(
+    lab: Guest, removing: Removing, way: tuple[str, str, int]
+) -> None:
     """Who opens it then reads the segment, or is refused."""
-    with removing("del_gendisk"):
+    with removing("del_gendisk", way=way):
         opened = lab.agent.open("/dev/dcssblk0")
         if opened.errno == 0:
             assert lab.agent.pread(opened.ret, PAGE, 0).ret == PAGE
