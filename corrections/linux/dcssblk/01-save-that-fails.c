@@ -10,6 +10,8 @@
  * Return what became of it, and say that they are saved when they are.
  *
  * Tried with a CP that refuses DEFSEG or SAVESEG with code 435.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: arch/s390/include/asm/extmem.h
 //@ replace: void segment_save(char *name);
