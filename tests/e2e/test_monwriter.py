@@ -522,6 +522,24 @@ def test_events_that_are_cut_make_no_room(writers: Guest, limit: Callable[[int],
 
 @pytest.mark.requirement("W17")
 @pytest.mark.kernel_defect(
+    2,
+    "monwriter: stopping an event that was not complete counts down what was never counted up",
+    seen=r"assert 0 == 28",
+)
+def test_events_that_are_stopped_make_no_room(writers: Guest, limit: Callable[[int], None]) -> None:
+    """What could not be read of an event leaves its buffer, which a STOP takes."""
+    limit(1)
+    with Writer(writers) as writer:
+        writer.write(Header(EVENT, datalen=2).encode()).check()
+        assert writers.agent.write(writer.fd, Bad(BadKind.UNMAPPED)).errno == errno.EFAULT
+        writer.write(Header(STOP).encode())
+        writer.put(Header(record=1), b"x")
+        more = Header(record=2, datalen=1)
+        assert writer.write(more.encode() + b"y").errno == errno.ENOSPC
+
+
+@pytest.mark.requirement("W17")
+@pytest.mark.kernel_defect(
     3,
     "monwriter: after a failed START, a second write of it succeeds, and CP knows nothing",
     seen=r"assert 0 == 1",

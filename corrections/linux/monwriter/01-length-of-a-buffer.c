@@ -7,7 +7,9 @@
  * takes the place for them from the new length: they are stored behind the
  * buffer or in front of it.
  *
- * Refuse such a header with EINVAL.
+ * Refuse such a header with EINVAL, as mainline does since commit
+ * 2995ccec260c ("s390/monwriter: Reject buffer reuse with different data
+ * length").
  *
  * Tried with two neighboring buffers: a header with twice the length for
  * the first one changed what CP collects of the second.
