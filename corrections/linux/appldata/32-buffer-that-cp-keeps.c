@@ -10,6 +10,8 @@
  * stays, the sysctl says 1, and the STOP can be tried again.
  *
  * Tried with a CP that refuses STOP.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: arch/s390/appldata/appldata_base.c
 //@ in: 	struct appldata_ops *ops = NULL, *tmp_ops;

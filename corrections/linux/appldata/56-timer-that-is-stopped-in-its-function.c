@@ -11,16 +11,18 @@
  *
  * The list of expired timers is also changed without the lock there.
  *
- * Change lists with the lock held, and recharge a timer only if nobody has
- * deleted or added it.
+ * Change lists and intervals with the lock held, and recharge a timer only
+ * if nobody has deleted or added it.
  *
  * Tried with appldata's timer, which is stopped while a CPU is about to
  * call its function.
  */
 //@ file: arch/s390/kernel/vtime.c
 //@ in: /* walk timer list, fire all expired timers */
-//@ replace 12: 	list_for_each_entry_safe(timer, tmp, &cb_list, entry) {
-	spin_lock(&virt_timer_lock);
+//@ replace 16: 	atomic64_sub(elapsed, &virt_timer_elapsed);
+	atomic64_sub(elapsed, &virt_timer_elapsed);
+
+	/* Do callbacks and recharge periodic timers */
 	while (!list_empty(&cb_list)) {
 		timer = list_first_entry(&cb_list, struct vtimer_list, entry);
 		list_del_init(&timer->entry);
@@ -35,6 +37,10 @@
 		}
 	}
 	spin_unlock(&virt_timer_lock);
+//@ in: static void __add_vtimer(
+//@ replace 2: 	timer->interval = periodic ? timer->expires : 0;
+	spin_lock_irqsave(&virt_timer_lock, flags);
+	timer->interval = periodic ? timer->expires : 0;
 //@ in: int del_virt_timer(
 //@ after: 	unsigned long flags;
 	int rc;
