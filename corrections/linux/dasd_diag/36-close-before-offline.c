@@ -12,6 +12,8 @@
  * file.
  *
  * Tried by setting a disk offline and unloading both modules.
+ *
+ * Fixes: c8e108d80cd8 ("s390: port block device access to file")
  */
 //@ file: drivers/s390/block/dasd_genhd.c
 //@ for: 6.12 7.2
