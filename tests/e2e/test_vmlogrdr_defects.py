@@ -276,3 +276,23 @@ def test_11_loading_without_memory_is_enomem(guest: Guest, program: Build) -> No
         raise failed
     assert errors[errno.ENOMEM] > 0
     open_account(guest)
+
+
+@pytest.mark.requirement("L3")
+@pytest.mark.kernel_defect(
+    12,
+    "vmlogrdr: two reads at the same time give the same bytes twice",
+    seen="the read beside gives the first 12 bytes again",
+)
+def test_12_two_threads_get_each_byte_once(guest: Guest, program: Build) -> None:
+    """While one sleeps in the middle of its copy, the other one waits."""
+    agent, stream = guest.agent, framed(b"of 12 bytes.")
+    agent.write_file("/tmp/two_readers", program("two_readers").read_bytes(), 0o755)
+    fd = open_account(guest)
+    make(guest.control, "*ACCOUNT", b"of 12 bytes.")
+    settle(guest)
+    done = agent.run(["/tmp/two_readers", str(fd), "both"], inherit=True).check()
+    first, beside = map(bytes.fromhex, done.stdout.decode().splitlines())
+    again = beside == stream[: len(beside)]
+    said = f"the read beside gives the first {len(beside)} bytes again" if again else "bytes differ"
+    assert first + beside == stream, said

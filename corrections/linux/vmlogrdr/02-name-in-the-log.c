@@ -7,7 +7,9 @@
  *
  *   iucv connection to *ACCOUNTaccount failed with rc 15
  *
- * Print the name of the device instead, which ends.
+ * Print the name of the device instead, which ends, as mainline does since
+ * commit 76bda8a16d77 ("s390/vmlogrdr: Use internal_name for error
+ * messages").
  *
  * Tried with a CP that refuses CONNECT with code 15.
  */

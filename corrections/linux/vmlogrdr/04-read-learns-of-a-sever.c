@@ -9,6 +9,8 @@
  * Look for the sever, too, and return EIO.
  *
  * Tried with a CP that severs while a read waits.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: 	u8 reason = (u8) ipuser[8];

@@ -10,6 +10,8 @@
  * Return EIO when the path has been severed.
  *
  * Tried with a CP that severs after it has announced a record.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int vmlogrdr_receive_data(

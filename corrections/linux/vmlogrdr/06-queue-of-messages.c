@@ -11,6 +11,8 @@
  * order.
  *
  * Tried with a CP that announces a record twice.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ replace: #define NET_BUFFER_SIZE	(PAGE_SIZE
@@ -18,6 +20,10 @@
 
 /* Messages that CP may have outstanding on a path */
 #define VMLOGRDR_MSGLIM	10
+//@ replace 4:  * connection_established, iucv_path_severed, local_interrupt_buffer
+ * connection_established, iucv_path_severed, messages, first_message
+ * and receive_ready.  They are protected by priv_lock; receive_ready is
+ * atomic, so that it can be read without holding the lock.
 //@ replace: 	struct iucv_message local_interrupt_buffer;
 	struct iucv_message messages[VMLOGRDR_MSGLIM];
 	unsigned int first_message;

@@ -12,6 +12,8 @@
  *
  * Tried with a record of 5000 bytes that is read in half, and one of 6
  * bytes.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int vmlogrdr_open (

@@ -7,6 +7,8 @@
  * the device numbers in /sys/class/vmlogrdr, as IBM's documentation says.
  *
  * Tried by reading the numbers of the devices there.
+ *
+ * Fixes: b5b44ac82930 ("s390/vmlogrdr: make vmlogrdr_class constant")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ for: 6.12 7.2

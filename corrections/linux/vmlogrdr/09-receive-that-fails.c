@@ -10,6 +10,8 @@
  * follow.
  *
  * Tried with a CP that refuses RECEIVE with code 8.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int vmlogrdr_receive_data(

@@ -9,6 +9,8 @@
  * Wait as a read does, and sever the path when a signal comes.
  *
  * Tried with a CP that does not answer CONNECT.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int vmlogrdr_open (

@@ -11,6 +11,8 @@
  * or an oops in klist_put().  Undo only what was done before.
  *
  * Tried with a module that lets driver_register() fail.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/vmlogrdr.c
 //@ in: static int __init vmlogrdr_init(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * two_readers FD [interrupt] - two threads read 12 bytes each from one open file.
+ * two_readers FD [interrupt|both] - two threads read 12 bytes each from one open file.
  *
  * The first reads into a page that is not there and sleeps in the middle of the
  * read until userfaultfd supplies the page; meanwhile the second reads, and is
  * interrupted by signals if that is asked for.  Prints what each got, and the
- * rest of the data set, as three lines of hex digits, or the error's number.
+ * rest of the data set unless only both are asked for, as lines of hex digits,
+ * or the error's number.
  */
 #define _GNU_SOURCE /* gettid */
 #include <errno.h>
@@ -144,6 +145,7 @@ int main(int argc, char **argv)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	const int signals = argc == 3 && strcmp(argv[2], "interrupt") == 0;
+	const int both = argc == 3 && strcmp(argv[2], "both") == 0;
 	unsigned char beside[PART], rest[4096];
 	struct reader first = { 0 }, second = { .to = beside };
 	struct uffdio_zeropage fill = { 0 };
@@ -151,9 +153,9 @@ int main(int argc, char **argv)
 	ssize_t got;
 	int fault;
 
-	first.fd = second.fd = argc == 2 || (argc == 3 && signals) ? atoi(argv[1]) : -1;
+	first.fd = second.fd = argc == 2 || signals || both ? atoi(argv[1]) : -1;
 	if (first.fd < 0 || !readable(first.fd, WAIT_MS)) {
-		fprintf(stderr, "usage: two_readers FD [interrupt], FD has something to read\n");
+		fprintf(stderr, "usage: two_readers FD [interrupt|both], FD has something to read\n");
 		return 2;
 	}
 	first.to = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -176,6 +178,8 @@ int main(int argc, char **argv)
 	pthread_join(threads[1], NULL);
 	print(first.to, first.got, first.error);
 	print(beside, second.got, second.error);
+	if (both)
+		return 0;
 	got = 0;
 	for (ssize_t n; (n = read(first.fd, rest + got, sizeof(rest) - (size_t)got)) > 0;)
 		got += n;
