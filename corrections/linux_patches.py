@@ -45,8 +45,12 @@ def main(argv: list[str]) -> int:
     arguments = _arguments(argv[1:])
 
     def message(change: Change) -> str:
-        signed = f"\n\nSigned-off-by: {arguments.author}" if arguments.author else ""
-        return f"{change.subject}\n\n{change.text}{signed}"
+        text = f"{change.subject}\n\n{change.text}"
+        if not arguments.author:
+            return text
+        # Tags are one paragraph.
+        between = "\n" if change.text.splitlines()[-1].startswith("Fixes: ") else "\n\n"
+        return f"{text}{between}Signed-off-by: {arguments.author}"
 
     try:
         changes = [correction.change for correction in corrections()]

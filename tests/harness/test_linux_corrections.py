@@ -56,8 +56,10 @@ def test_a_correction_is_of_a_defect_that_has_a_test(one: Correction) -> None:
     assert re.search(
         r"^(Tried|Only built with this change so far;) ", one.change.text, re.MULTILINE
     )
-    assert max(map(len, one.change.text.splitlines())) <= 75
-    assert not re.search(r"\S  ?-by: ", one.change.text)
+    text, _, tags = one.change.text.partition("\n\nFixes: ")
+    assert max(map(len, text.splitlines())) <= 75
+    assert not tags or re.fullmatch(r'[0-9a-f]{12} \("[^\n]+"\)', tags)
+    assert not re.search(r"\S  ?-by: |Fixes:", text)
 
 
 def test_the_page_knows_of_each_correction() -> None:

@@ -4,11 +4,13 @@
  *
  * The handler overwrites the last character of what is written with the
  * end of the string, be it a newline or not. "40 12" without one, as
- * sysctl -w writes it, is taken for "40 1".
+ * echo -n writes it, is taken for "40 1".
  *
  * Put the end behind it.
  *
  * Tried with and without a newline.
+ *
+ * Fixes: b8e51a6a9db9 ("s390/cmm: fix information leak in cmm_timeout_handler()")
  */
 //@ file: arch/s390/mm/cmm.c
 //@ in: static int cmm_timeout_handler(

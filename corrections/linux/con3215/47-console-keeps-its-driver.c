@@ -8,8 +8,8 @@
  * the lock of a device that is no longer there, and spins with interruptions
  * disabled.
  *
- * There is one such device, and it is always the console.  Leave out the
- * attributes with which its driver could be taken from it.
+ * There is one such device, the console's.  Leave out the attributes with
+ * which its driver could be taken from it.
  *
  * Tried with 7.2: the driver has no attribute "unbind" any more, and the
  * console keeps its device.

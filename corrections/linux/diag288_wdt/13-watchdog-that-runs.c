@@ -8,6 +8,8 @@
  * can prevent CP's command then.
  *
  * Set it when the watchdog has been started.  The core resets it at stop.
+ * Mainline's core sets it for every watchdog since commit 12cee6efb7b9
+ * ("watchdog: core: Always set WDOG_HW_RUNNING when starting watchdog").
  *
  * Tried with close() without the magic character, and rmmod.
  */

@@ -12,6 +12,8 @@
  * Tried with a transfer of which CP does four bytes.
  */
 //@ file: drivers/s390/char/hmcdrv_cache.c
+//@ after:  * @len: size of @content cache (0 if caching disabled)
+ * @valid: number of bytes that were transferred into @content
 //@ after: 	size_t len;
 	size_t valid;
 //@ in: static ssize_t hmcdrv_cache_get(

@@ -2,7 +2,7 @@
 /*
  * s390/hmcdrv: Return 0 for a read of no bytes
  *
- * hmcdrv_ftp_cmd() asks for get_order(0) pages, that is 2^52:
+ * hmcdrv_ftp_cmd() asks for pages of order get_order(0), that is for 2^52:
  *
  *   WARNING: ... at mm/page_alloc.c
  *

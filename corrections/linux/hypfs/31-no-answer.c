@@ -12,6 +12,8 @@
  * is logged with a call trace.  Let that be an error.
  *
  * Tried with a CP that reports success and no size.
+ *
+ * Fixes: 31cb4bd31a48 ("[S390] Hypervisor filesystem (s390_hypfs) for z/VM")
  */
 //@ file: arch/s390/hypfs/hypfs_vm.c
 //@ for: 6.12 7.2

@@ -13,6 +13,8 @@
  *
  * Tried with messages whose control area lies outside of all storage,
  * before the segment, and behind it.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ in: static int mon_check_mca(

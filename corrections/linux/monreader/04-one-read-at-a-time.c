@@ -11,6 +11,8 @@
  *
  * Tried with two threads, of which one is stopped by userfaultfd in its
  * copy.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: #include <linux/interrupt.h>

@@ -7,12 +7,14 @@
  * process cannot be killed. misc_open() holds misc_mtx meanwhile, so no
  * misc device at all can be opened any more.
  *
- * Let the wait be ended by a fatal signal, and after ten seconds, a
- * multiple of what CP ever needs.  The path is severed then, as nobody
- * else does so.
+ * Let the wait be ended by a fatal signal, and after ten seconds, so that
+ * misc_mtx is not held for good if nobody sends one.  The path is severed
+ * then, as nobody else does so.
  *
  * Tried with a CP that does not answer CONNECT: the process can be killed,
  * open fails with EIO otherwise, and the next one succeeds.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: #define MON_MSGLIM	   255

@@ -11,6 +11,8 @@
  *
  * Tried with a CP that severs with an empty queue and with three data sets
  * in it, with and without O_NONBLOCK.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ in: static void mon_iucv_path_severed(
@@ -26,6 +28,8 @@
 //@ before: 		if (filp->f_flags & O_NONBLOCK)
 		if (severed)
 			return -EIO;
+//@ replace: 					atomic_read(&monpriv->iucv_severed));
+					atomic_read_acquire(&monpriv->iucv_severed));
 //@ replace 2: 		if (unlikely(atomic_read(&monpriv->iucv_severed)))
 		if (!atomic_read(&monpriv->read_ready))
 			return -EIO;

@@ -16,6 +16,8 @@
  *
  * Tried with sixteen kinds of malformed control areas and elements, and
  * with elements that are changed between two reads.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: 	u32 mca_offset;

@@ -11,6 +11,8 @@
  *
  * Tried with records directly below and directly behind their control
  * area.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: 	char replied_msglim;

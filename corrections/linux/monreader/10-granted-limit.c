@@ -14,6 +14,8 @@
  * limits what this side sends.
  *
  * Tried with limits of 1, 10, 100 and 255.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: include/net/iucv/iucv.h
 //@ after:  * msglim: 16 bit message limit

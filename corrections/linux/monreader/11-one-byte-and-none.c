@@ -11,6 +11,8 @@
  *
  * Tried with an element of one byte of records, and with reads of size 0
  * before, within and at the end of a set.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ in: static int mon_check_mca(

@@ -2,15 +2,18 @@
 /*
  * s390/monreader: Let readv() leave the end of a set to the next read
  *
- * The driver has a read function only, so readv() calls it for each of its
- * buffers.  After the last bytes of a set, the call for the next buffer
- * gets the 0 bytes that complete the set, or an error, and the caller sees
- * neither: the sum of the bytes is what readv() returns.
+ * The driver has a read function only, so readv() calls it for one buffer
+ * after the other, as long as each is filled.  If the last bytes of a set
+ * fill one, the call for the next gets the 0 bytes that complete the set,
+ * or an error, and the caller sees neither: the sum of the bytes is what
+ * readv() returns.
  *
  * Provide read_iter instead: it goes on to the next buffer within an
  * element and its records only.
  *
  * Tried with a readv() that has room for more than the set.
+ *
+ * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ after: #include <linux/slab.h>
