@@ -44,6 +44,7 @@ INSTRUCTIONS = {
     "KMC": ONCE,
     "CPU TIMER": ONCE,
     "RESET TIMER": ONCE,
+    "STORED TIMER": ONCE,
     "CKC": ONCE,
     "VFMAX": ONCE,
     "CKSM": ONCE,

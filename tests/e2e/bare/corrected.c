@@ -715,24 +715,58 @@ static unsigned int cpu_timer(void)
 	return wrong;
 }
 
+/* Reset the second CPU, between these two moments of the clock. */
+static int reset_second(uint64_t *first, uint64_t *last)
+{
+	const uint64_t limit = clock_now() + PATIENCE;
+
+	do {
+		*first = clock_now();
+		if (*first > limit)
+			return 0;
+	} while (signal_processor(SIGP_INITIAL_CPU_RESET, 1) == SIGP_BUSY);
+	*last = clock_now();
+	return 1;
+}
+
 /* The timer of a CPU that was reset is zero at that moment. */
 static unsigned int reset_timer(void)
 {
 	const uint64_t limit = clock_now() + PATIENCE;
 	uint64_t first, last, after;
 
-	do {
-		first = clock_now();
-		if (first > limit)
-			return 1;
-	} while (signal_processor(SIGP_INITIAL_CPU_RESET, 1) == SIGP_BUSY);
-	last = clock_now();
+	if (!reset_second(&first, &last))
+		return 1;
 	second_id = 0;
 	start_second();
 	while (second_id == 0 && clock_now() < limit)
 		;
 	after = clock_now();
 	return second_id == 0 || is_off(second_timer, 0, first, last, last, after);
+}
+
+/* What SIGNAL PROCESSOR stores of such a CPU has its timer as well. */
+static unsigned int stored_timer(void)
+{
+	enum { CPU_TIMER = 0x128 };
+	static uint64_t area[64] __attribute__((aligned(512)));
+	const uint64_t limit = clock_now() + PATIENCE;
+	register uint64_t parameter asm("1");
+	register uint64_t address asm("2");
+	uint64_t first, last, after;
+	unsigned int cc;
+
+	if (!reset_second(&first, &last))
+		return 1;
+	do {
+		parameter = (uint64_t)area;
+		address = 1;
+		asm volatile("sigp %1,%2,0(%3)\n\t" CC
+			     : [cc] "=d" (cc), "+d" (parameter)
+			     : "d" (address), "a" (SIGP_STORE_STATUS) : "memory");
+	} while (cc == SIGP_BUSY && clock_now() < limit);
+	after = clock_now();
+	return cc != 0 || is_off(area[CPU_TIMER / 8], 0, first, last, last, after);
 }
 
 static void report(const char *what, unsigned int (*wrong)(void), unsigned int cases)
@@ -782,6 +816,7 @@ void test_main(void)
 	report("KMC", pseudorandom_numbers, 1);
 	report("CPU TIMER", cpu_timer, 1);
 	report("RESET TIMER", reset_timer, 1);
+	report("STORED TIMER", stored_timer, 1);
 	report("CKC", clock_comparator, 1);
 	report("VFMAX", vfmax, 1);
 	report("CKSM", cksm, 1);

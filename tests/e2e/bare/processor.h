@@ -12,7 +12,7 @@
 #define PSW_64 UINT64_C(0x0000000180000000)
 
 enum { SIGP_SENSE = 1, SIGP_START = 4, SIGP_STOP = 5, SIGP_RESTART = 6 };
-enum { SIGP_INITIAL_CPU_RESET = 11, SIGP_BUSY = 2 };
+enum { SIGP_INITIAL_CPU_RESET = 11, SIGP_STORE_STATUS = 14, SIGP_BUSY = 2 };
 enum { SIGP_NOT_THERE = 3 };
 
 static inline uint64_t clock_now(void)

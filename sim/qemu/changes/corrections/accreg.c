@@ -2,14 +2,18 @@
 /*
  * target/s390x: treat access-register mode as primary-space mode
  *
- * Any program can turn it on with SET ACCESS (SAC, SACF) or a PSW, and QEMU
- * ends.  There are no access lists, so all access registers name the primary
- * space.
+ * A program can turn access-register mode on with SET ADDRESS SPACE CONTROL
+ * (SAC, SACF) or a PSW.  QEMU has no access-register translation: its next
+ * access to storage ends QEMU with an assertion.
+ *
+ * Take all access registers for zero, which names the primary space.
+ *
+ * Tried with a bare-metal program that stores and fetches in that mode.
  */
 
 //@ file: target/s390x/cpu.h
 //@ in: static inline int s390x_env_mmu_index(
-//@ replace: case PSW_ASC_ACCREG:
+//@ replace 2: case PSW_ASC_ACCREG:
 
 //@ before: case PSW_ASC_PRIMARY:
     case PSW_ASC_ACCREG:

@@ -2,9 +2,14 @@
 /*
  * target/s390x: count BRCTH's target from the target of EXECUTE
  *
- * The branch target of BRANCH RELATIVE ON COUNT HIGH was taken from the
- * EXECUTE that executes it.  All other relative branches count from the
- * instruction already.
+ * The branch target of BRANCH RELATIVE ON COUNT HIGH is taken from the
+ * EXECUTE that executes it: the program goes on somewhere else.  All other
+ * relative branches count from the instruction that is executed.
+ *
+ * Tried with a bare-metal program that executes BRCTH, near and far, with EX
+ * and with EXRL.
+ *
+ * Fixes: e8ecdfeb30f0 ("target/s390x: Fix EXECUTE of relative branches")
  */
 
 //@ file: target/s390x/tcg/translate.c

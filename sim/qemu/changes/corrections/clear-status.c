@@ -9,6 +9,9 @@
  * START SUBCHANNEL found the status.
  *
  * Leave nothing but status pending, as the architecture says.
+ *
+ * Tried with a bare-metal program that clears a subchannel with an alert,
+ * and with Linux, which sets a reader online while a file arrives.
  */
 
 //@ file: hw/s390x/css.c

@@ -2,8 +2,15 @@
 /*
  * target/s390x: store a byte in CSST, and fail in the right half
  *
- * A storage characteristic of 0 means one byte, which is aligned.  The word
- * that was found goes into bits 32-63.
+ * COMPARE AND SWAP AND STORE with a storage characteristic of 0 stores one
+ * byte, which is always aligned: extract32() of no bits ends QEMU with an
+ * assertion.  An operand of four bytes that is found unequal goes into the
+ * left half of its register instead of the right one.
+ *
+ * Test the alignment with a mask, and deposit the word in bits 32-63.
+ *
+ * Tried with a bare-metal program that compares 2,000 words, equal and
+ * unequal, with a model.
  */
 
 //@ file: target/s390x/tcg/mem_helper.c

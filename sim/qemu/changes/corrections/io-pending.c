@@ -13,6 +13,9 @@
  * subchannel.  Clear it with the status, when the subchannel is modified,
  * and when it is reset.  Of adapter interruptions, have one pending for each
  * interruption subclass.
+ *
+ * Tried with a bare-metal program that starts 2,000 operations, takes no
+ * interruption, and counts those that are pending then.
  */
 
 //@ file: hw/intc/s390_flic.c

@@ -2,10 +2,15 @@
 /*
  * target/s390x: tell a storage-alteration event after its instruction
  *
- * The event is found by a watchpoint.  The instruction is executed once
- * more, and the program interruption is to come after it.  But the
- * translated code only looked for it if instruction-fetching events are on,
- * so it came with the next interruption.
+ * A storage-alteration event of PER is found by a watchpoint.  The
+ * instruction is executed once more then, and the program interruption is to
+ * come after it.  But the translated code only looks for it if
+ * instruction-fetching events are on, so it comes with the next interruption.
+ *
+ * Look for it behind each instruction if storage-alteration events are on.
+ *
+ * Tried with a bare-metal program that stores 400 times with that event
+ * alone: all of them came late.
  */
 
 //@ file: target/s390x/cpu.h
@@ -20,16 +25,15 @@
 
 //@ file: target/s390x/tcg/translate.c
 //@ in: static DisasJumpType translate_one(
-//@ before: out:
+//@ replace 7: /* io should be the last instruction in tb when icount is enabled */
+    /* io should be the last instruction in tb when icount is enabled */
+    if (unlikely(icount && ret == DISAS_NEXT)) {
+        ret = DISAS_TOO_MANY;
+    }
+
 #ifndef CONFIG_USER_ONLY
-    if ((s->base.tb->flags & FLAG_MASK_PER_STORE) &&
-        !(s->base.tb->flags & FLAG_MASK_PER_IFETCH)) {
-        if (ret == DISAS_NEXT || ret == DISAS_TOO_MANY) {
-            tcg_gen_movi_i64(psw_addr, s->pc_tmp);
-        }
-        update_cc_op(s);
+    if (s->base.tb->flags & (FLAG_MASK_PER_IFETCH | FLAG_MASK_PER_STORE)) {
+
+//@ before: gen_helper_per_check_exception(tcg_env);
         tcg_gen_st_i32(tcg_constant_i32(s->ilen), tcg_env,
                        offsetof(CPUS390XState, int_pgm_ilen));
-        gen_helper_per_check_exception(tcg_env);
-    }
-#endif

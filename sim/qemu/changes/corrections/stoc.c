@@ -2,9 +2,16 @@
 /*
  * target/s390x: keep the condition code of a store that is refused
  *
- * gen_op_calc_cc() throws away what the condition code is computed from
- * later.  If STOC's store is refused, and the code is that of an addition
- * with carry, an assertion fails.
+ * STORE ON CONDITION computes the condition code before it stores, and
+ * gen_op_calc_cc() then throws away what the code is computed from.  If the
+ * store is refused, the code is computed once more: if it is that of an
+ * addition with carry, an assertion fails, and a program without privileges
+ * ends QEMU.
+ *
+ * Keep these values.
+ *
+ * Tried with a bare-metal program that stores where there is no storage,
+ * after additions of 2,000 pairs.
  */
 
 //@ file: target/s390x/tcg/translate.c

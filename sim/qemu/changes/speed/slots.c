@@ -59,7 +59,7 @@ QEMU_BUILD_BUG_ON(MMU_REAL_IDX >= NB_MMU_MODES);
 QEMU_BUILD_BUG_ON(S390_SLOTS > FLAG_MASK_SLOT + 1);
 
 //@ in: static inline int s390x_env_mmu_index(
-//@ replace 19: if (ifetch) {
+//@ replace 18: if (ifetch) {
     switch (env->psw.mask & PSW_MASK_ASC) {
     case PSW_ASC_HOME:
         return MMU_HOME_IDX;
