@@ -9,8 +9,6 @@
  *
  * Tried with a CP that ends the unloading when it is asked to take the
  * segment back: the device has gone by then.
- *
- * Fixes: 1da177e4c3f4 ("Linux-2.6.12-rc2")
  */
 //@ file: drivers/s390/char/monreader.c
 //@ in: static void __exit mon_exit(
