@@ -40,26 +40,28 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     return found
 
 
+def message_of(change: Change, author: str) -> str:
+    """The message of its commit; the Signed-off-by of *author*, if any, stands with other trailers."""
+    text = f"{change.subject}\n\n{change.text}"
+    if not author:
+        return text
+    apart = "\n" if change.text.rpartition("\n")[2].startswith("Fixes: ") else "\n\n"
+    return f"{text}{apart}Signed-off-by: {author}"
+
+
 def main(argv: list[str]) -> int:
     """Return: exit code."""
     arguments = _arguments(argv[1:])
-
-    def message(change: Change) -> str:
-        text = f"{change.subject}\n\n{change.text}"
-        if not arguments.author:
-            return text
-        # Tags are one paragraph.
-        between = "\n" if change.text.splitlines()[-1].startswith("Fixes: ") else "\n\n"
-        return f"{text}{between}Signed-off-by: {arguments.author}"
-
+    author = arguments.author
     try:
         changes = [correction.change for correction in corrections()]
         for name in arguments.trees:
             tree = tree_of(name)
             series = supported(tree)
             folder = arguments.folder / series
-            who = arguments.author or WHO
-            count = write_series(tree, series, folder, changes, message, who)
+            count = write_series(
+                tree, series, folder, changes, lambda one: message_of(one, author), author or WHO
+            )
             print(f"{count} patches are in {folder}")
     except (ChangeError, ZvmlabError, OSError) as error:
         print(error, file=sys.stderr)

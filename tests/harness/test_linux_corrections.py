@@ -294,6 +294,22 @@ def test_an_author_has_a_name_and_an_address(tree: Path, tmp_path: Path) -> None
     assert "--author 'me' is not of the form 'NAME <MAIL>'" in done.stderr
 
 
+def test_who_signs_off_stands_with_other_trailers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "corrections"))
+    patches = importlib.import_module("linux_patches")
+    fixes = 'Fixes: 0123456789ab ("part: Return one")'
+    for text, between in (("Tried.", "\n\n"), (f"Tried.\n\n{fixes}", "\n")):
+        file = folder / "part" / "01+12-two.c"
+        file.write_text(CHANGE.replace("Tried.", text.replace("\n", "\n * ")), encoding="utf-8")
+        change = corrections(folder)[0].change
+        message = f"part: Return two\n\nIt was one.\n\n{text}"
+        assert patches.message_of(change, "") == message
+        signed = f"{message}{between}Signed-off-by: A <a@b>"
+        assert patches.message_of(change, "A <a@b>") == signed
+
+
 @pytest.mark.parametrize(
     ("mark", "number", "reason", "expected"),
     [
