@@ -433,6 +433,15 @@ def test_listening_socket_says_so(worker: Worker) -> None:
         assert found == [0, 1]
 
 
+@pytest.mark.requirement("I12")
+def test_listening_socket_receives_nothing(worker: Worker) -> None:
+    """It fails at once, as any socket without a connection."""
+    with Socket.make(worker, name="SERVER") as server:
+        server.listen(1)
+        server.set_timeout(SO_RCVTIMEO, 1)
+        assert server.try_recv(100).errno == errno.ENOTCONN
+
+
 @contextmanager
 def connecting(
     guest: Guest, made: Socket, peer: Peer, name: str = "SILENT"
