@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 GUEST = "LINUX001"
 KINDS = pytest.mark.parametrize("kind", [STREAM, SEQPACKET], ids=["stream", "seqpacket"])
 # System calls of s390x (asm/unistd.h).
-SENDTO, RECVFROM = 369, 371
+CLOSE, SENDTO, RECVFROM = 6, 369, 371
 # What one call takes whatever its pages are like; the kernel has room for 16 of them.
 MOST = 60_000
 MESSAGES = (EventType.MSG_PENDING, EventType.PRIO_PENDING)
@@ -501,6 +501,32 @@ def test_closed_with_messages_under_way(worker: Worker, peer: Peer) -> None:
         assert [stream.recv(LIMIT) for _ in range(5)] == [b"%d" % number for number in range(5)]
         assert closing()[:2] == (0, 0)
         assert stream.recv(LIMIT) == b""
+
+
+@pytest.mark.requirement("I10")
+@pytest.mark.parametrize("rejected", ["before", "meanwhile"])
+def test_closed_with_a_message_that_is_rejected(
+    warm_guest: Guest, worker: Worker, peer: Peer, rejected: str
+) -> None:
+    """close() waits for the other ones: the partner takes two more, one after the other."""
+    with to_peer(worker, peer) as (client, stream):
+        client.linger(LIMIT)
+        for data in (b"unwanted", b"wanted", b"too"):
+            client.send(data)
+        folder = thread_of(worker)
+        event = peer.wait(MESSAGES, LIMIT, stream.path)
+        if rejected == "before":
+            peer.reject(stream.path, event.msgid, event.trgcls)
+        closing = later(worker, Call.CLOSE, client.fd)
+        client.fd = -1
+        await_sleep(warm_guest.agent, folder, CLOSE)
+        if rejected == "meanwhile":
+            peer.reject(stream.path, event.msgid, event.trgcls)
+        for data in (b"wanted", b"too"):
+            assert stream.recv(LIMIT) == data
+            # The guest hears of it before anything else that the agent is asked for.
+            warm_guest.agent.read_file("/proc/version")
+        assert closing()[:2] == (0, 0)
 
 
 @pytest.mark.requirement("I11")
