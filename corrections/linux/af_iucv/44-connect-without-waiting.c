@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Let connect() go on without being waited for
+ * net/af_iucv: Let connect() go on without being waited for
  *
  * With O_NONBLOCK, connect() asks CP for a path, does not wait for the
  * partner's answer, severs the path at once and returns EAGAIN: such a
@@ -13,6 +13,8 @@
  * refusal.  Over HiperSockets, which have no path, all stays as it is.
  *
  * Tried with a partner that accepts, and with one that severs.
+ *
+ * Fixes: eac3731bd04c ("[S390]: Add AF_IUCV socket support")
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static int iucv_sock_in_state(
@@ -28,7 +30,8 @@ static bool iucv_sock_connecting(struct sock *sk)
 //@ in: static int iucv_sock_connect(
 //@ replace: 	if (sk->sk_state != IUCV_CONNECTED)
 	/* poll() tells when the answer is there, and SO_ERROR what it is */
-	if ((flags & O_NONBLOCK) && iucv_sock_connecting(sk)) {
+	if ((flags & O_NONBLOCK) && iucv->transport == AF_IUCV_TRANS_IUCV &&
+	    iucv_sock_in_state(sk, IUCV_OPEN, IUCV_BOUND)) {
 		err = -EINPROGRESS;
 		goto done;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Refuse a second connect() while the first one waits
+ * net/af_iucv: Refuse a second connect() while the first one waits
  *
  * connect() waits for the partner's answer without the socket's lock, in
  * the state of a socket that has no connection.  Another thread's connect()
@@ -17,6 +17,8 @@
  *
  * Tried with two threads of which the second one connects, or listens, while
  * the first one waits for a partner.
+ *
+ * Fixes: eac3731bd04c ("[S390]: Add AF_IUCV socket support")
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static int iucv_sock_connect(
