@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Do not send on path 0 while the partner severs
+ * net/af_iucv: Do not send on path 0 while the partner severs
  *
  * shutdown() looks at the state of a socket that it has locked, and sends
  * the partner a message on the socket's path.  The lock does not keep out
@@ -12,7 +12,7 @@
  * and a socket at the other end takes them for the end of the stream.
  *
  * send() does the same with its data if the path goes after the look at the
- * state.
+ * state, and getsockopt() reads the message limit of a path that goes.
  *
  * Use the path with the spin lock that the interruption takes, and only if
  * there is one.  iucv_path_sever() needs the lock of IUCV's table, which an
@@ -21,6 +21,8 @@
  * Tried with an interruption that stands still where it has severed the
  * path, while shutdown() is called on another CPU, and with a send() that
  * stands still where it has looked at the state.
+ *
+ * Fixes: 7d316b945352 ("af_iucv: remove IUCV-pathes completely")
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static inline int iucv_below_msglim(
@@ -74,3 +76,10 @@
 			}
 			spin_unlock_bh(&sk->sk_lock.slock);
 		}
+//@ in: static int iucv_sock_getsockopt(
+//@ replace 2: 		val = (iucv->path != NULL) ? iucv->path->msglim	/* connected */
+		/* An interruption may take the path away */
+		spin_lock_bh(&sk->sk_lock.slock);
+		val = (iucv->path != NULL) ? iucv->path->msglim	/* connected */
+					   : iucv->msglimit;	/* default */
+		spin_unlock_bh(&sk->sk_lock.slock);
