@@ -29,8 +29,8 @@ from netiucv_lab import (
 )
 from waiting import wait_until
 
-from zvmlab.base.errors import GuestPanic
-from zvmlab.cp.faults import Fault, armed
+from zvmlab.base.errors import GuestPanic, Timeout
+from zvmlab.cp.faults import ArmedFault, Fault, armed, count
 from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, user_data
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
@@ -299,3 +299,55 @@ def test_partner_that_severs_at_once_changes_nothing(interface: Interface, peer:
         assert interface.states == WAITS
         with connect(late, USER):
             reached(interface, UP)
+
+
+def counted(guest: Guest, rules: list[ArmedFault]) -> int:
+    """How often the first of the rules has fired."""
+    count(guest.control, rules)
+    return rules[0].fired
+
+
+@pytest.mark.kernel_defect(
+    55, "a connection that cannot be accepted takes the place of its own", seen=r"assert 1 == 0"
+)
+def test_own_connection_outlives_one_that_cannot_be_accepted(
+    interface: Interface, peer: Peer
+) -> None:
+    """Both ask, and CP refuses ACCEPT: the guest's packets go to the path that the partner accepts."""
+    interface.up()
+    asked = peer.wait(EventType.PENDING, SECONDS)
+    with armed(interface.guest.control, Fault("iucv.accept", "rc", 0x14, name=PARTNER)) as rules:
+        path = peer.connect(USER, user_data(), 50).path
+        wait_until(lambda: counted(interface.guest, rules) == 1, "ACCEPT")
+    peer.accept(asked.path, user_data(), 50)
+    with Link(peer, asked.path) as link:
+        reached(interface, UP)
+        Datagrams(interface.guest.agent.worker("datagrams")).send(b"data")
+        (lost,) = interface.counts("tx_errors")
+        arrived = [] if lost else link.packets()
+        # It severs the path that it has not accepted, if it has kept that.
+        interface.down()
+        assert min(lost, 1) == 0
+        assert from_guest(arrived[0]) == b"data"
+    peer.wait(EventType.SEVERED, SECONDS, path)
+    peer.sever(path)
+
+
+@pytest.mark.kernel_defect(
+    55,
+    "a connection is neither accepted nor refused after one that CP refused",
+    seen=r"assert \[\] ==",
+)
+def test_connection_after_one_that_cp_refused_is_refused(interface: Interface, peer: Peer) -> None:
+    with armed(interface.guest.control, Fault("iucv.connect", "rc", 0x0F, name=PARTNER)):
+        interface.up()
+    path = peer.connect(USER, user_data(), 50).path
+    answers = []
+    try:
+        answers.append(peer.wait((EventType.COMPLETE, EventType.SEVERED), 5, path).type)
+    except Timeout:
+        pass
+    # It severs the path that it has not answered, if it has kept that.
+    interface.down()
+    peer.sever(path)
+    assert answers == [EventType.SEVERED]
