@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Drop a message with an impossible length in its parameter list
+ * net/af_iucv: Drop a message with an impossible length in its parameter list
  *
  * The last byte of a parameter list says how many of the seven bytes in
  * front of it are data.  If it says more, and it is not the message of
@@ -10,6 +10,8 @@
  * Drop such a message.
  *
  * Tried with a parameter list that says 15 bytes.
+ *
+ * Fixes: b8942e3b6c4b ("af_iucv: Support data in IUCV msg parameter lists (IPRMDATA)")
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static void iucv_process_message(

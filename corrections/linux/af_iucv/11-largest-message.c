@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Let SO_MSGSIZE say how large a message can be
+ * net/af_iucv: Let SO_MSGSIZE say how large a message can be
  *
  * SO_MSGSIZE is 2147483647 for classic IUCV, but a message has to fit into
  * the pages that a socket buffer can have. send() refuses larger ones with
@@ -9,6 +9,8 @@
  * Report the size that can be sent and received.
  *
  * Tried with a message of that size.
+ *
+ * Fixes: 51363b8751a6 ("af_iucv: allow retrieval of maximum message size")
  */
 //@ file: net/iucv/af_iucv.c
 //@ replace: #define TRGCLS_SIZE	sizeof_field(struct iucv_message, class)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Reject a message that is too large for a socket buffer
+ * net/af_iucv: Reject a message that is too large for a socket buffer
  *
  * A partner that does not use af_iucv can send messages of any size.  For
  * one that no socket buffer has room for, the allocation fails each time,

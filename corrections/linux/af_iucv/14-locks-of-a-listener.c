@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Tell lockdep the order of a listener's lock and its children's
+ * net/af_iucv: Tell lockdep the order of a listener's lock and its children's
  *
  * Closing a listener closes the connections that nobody has accepted, with
  * the listener locked.  Both locks have the same class:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Receive a message that is larger than the receive buffer
+ * net/af_iucv: Receive a message that is larger than the receive buffer
  *
  * A message for which the receive buffer has no room waits until the
  * program has read something. If the buffer is empty there is nothing to
@@ -12,6 +12,8 @@
  * Receive a message into an empty buffer, whatever its length.
  *
  * Tried with a message of 5000 bytes and the smallest buffer, on 6.1.
+ *
+ * Fixes: f0703c80e515 ("[AF_IUCV]: postpone receival of iucv-packets")
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static void iucv_callback_rx(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Return how much of a stream's message a device has taken
+ * net/af_iucv: Return how much of a stream's message a device has taken
  *
  * Over HiperSockets, what is longer than the device's MTU is cut off, and
  * send() says that everything was sent. The receiver's stream goes on behind
@@ -22,7 +22,7 @@ static size_t afiucv_hs_room(const struct iucv_sock *iucv)
 	return mtu > headers ? mtu - headers : 0;
 }
 //@ in: static int iucv_sock_sendmsg(
-//@ before: 	/* allocate one skb for each iucv message:
+//@ replace: 	/* allocate one skb for each iucv message:
 	if (iucv->transport == AF_IUCV_TRANS_HIPER &&
 	    sk->sk_type == SOCK_STREAM && len) {
 		len = min(len, afiucv_hs_room(iucv));
@@ -32,3 +32,4 @@ static size_t afiucv_hs_room(const struct iucv_sock *iucv)
 		}
 	}
 
+	/* allocate one skb for each iucv message:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Keep the socket that a frame was found for
+ * net/af_iucv: Keep the socket that a frame was found for
  *
  * Over HiperSockets, the socket of a frame is used after the lock of the
  * list has been given back. close() on another CPU takes it off the list
@@ -10,6 +10,8 @@
  *
  * Tried on 6.1 with a CPU that is held in sk_filter_trim_cap() while another
  * one closes the socket.
+ *
+ * Fixes: 3881ac441f64 ("af_iucv: add HiperSockets transport")
  */
 //@ file: net/iucv/af_iucv.c
 //@ for: 6.1

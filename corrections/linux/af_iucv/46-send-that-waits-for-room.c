@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Let send() wait for room without the socket's lock
+ * net/af_iucv: Let send() wait for room without the socket's lock
  *
  * When the send buffer is full, send() sleeps in sock_alloc_send_pskb()
  * until the partner has taken something, and keeps the socket locked.
@@ -13,6 +13,8 @@
  *
  * Tried with a partner that takes nothing, and a thread that sets an option
  * while another one sends.
+ *
+ * Fixes: eac3731bd04c ("[S390]: Add AF_IUCV socket support")
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static int iucv_sock_sendmsg(

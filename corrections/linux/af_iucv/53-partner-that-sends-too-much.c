@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * af_iucv: Do not warn of a partner that sends too much
+ * net/af_iucv: Do not warn of a partner that sends too much
  *
  * Over HiperSockets, a partner may send as many messages as the socket has
  * allowed until it confirms some.  For one that sends more, recv() closes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hvc_iucv: Keep output that the partner has not received at close
+ * tty: hvc_iucv: Keep output that the partner has not received at close
  *
  * hvc_iucv_notifier_del() frees all messages that have been sent, also
  * those that the partner has not received.  Without HUPCL the path stays,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hvc_iucv: Reject messages that are shorter than their header
+ * tty: hvc_iucv: Reject messages that are shorter than their header
  *
  * hvc_iucv_write() receives a message into a buffer of its length, and
  * looks at its version and its length of data then.  With a message of one
@@ -11,6 +11,8 @@
  * Reject such a message, as one that is too long.
  *
  * Tried with messages of 0 to 3 bytes.
+ *
+ * Fixes: 44a01d5ba8a4 ("[S390] s390/hvc_console: z/VM IUCV hypervisor console support")
  */
 //@ file: drivers/tty/hvc/hvc_iucv.c
 //@ in: static void hvc_iucv_msg_pending(struct iucv_path *path,

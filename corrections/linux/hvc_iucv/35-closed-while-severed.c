@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hvc_iucv: Let a terminal be connected that is closed while it is severed
+ * tty: hvc_iucv: Let a terminal be connected that is closed while it is severed
  *
  * When the path of an open terminal is severed, hvc_iucv_hangup() leaves
  * the rest to the HVC thread, which hangs the terminal up.  If the
