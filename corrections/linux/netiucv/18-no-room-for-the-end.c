@@ -8,10 +8,13 @@
  *
  *   kernel BUG at net/core/skbuff.c (skb_over_panic)
  *
- * A partner can cause that.  The message ends there, so stop.
+ * A partner could cause that as long as nobody compared the length of a
+ * packet with that of its message.  Now only the allocator, which rounds up,
+ * keeps room behind a message that is as long as the buffer.  The message
+ * ends there, so stop.
  *
  * Tried with a second packet that is as long as the memory behind the
- * message.
+ * message, without that comparison.
  */
 //@ file: drivers/s390/net/netiucv.c
 //@ for: 6.1 6.12
