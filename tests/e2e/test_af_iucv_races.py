@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from iucv_socket import SO_MSGLIMIT, SOL_IUCV, Socket, address
+from test_af_iucv import pattern
 from test_af_iucv_hipersockets import ALPHA, BETA, MODULE, SOURCE, bound, sockets
-from test_af_iucv_sockets import GUEST, to_peer
+from test_af_iucv_sockets import GUEST, MESSAGES, to_peer
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import Both, Out
 from zvmlab.agent.wire import Call
@@ -139,6 +140,30 @@ def test_options_are_read_before_or_after_another_call(
 
 
 # What the kernel's own af_iucv does against this: docs/upstream-kernel.md.
+
+
+@pytest.mark.requirement("I16")
+@pytest.mark.zvmlab(cpus=2, command_line="init_on_free=1")
+@pytest.mark.not_debug("KASAN reports that CP reads what was freed")
+@pytest.mark.kernel_defect(
+    61, "a message is freed while its partner can receive it", seen=r"assert b'\\x00.* == b'.*"
+)
+def test_message_stays_until_close_has_severed(
+    guest: Guest, here: Worker, there: Worker, peer: Peer
+) -> None:
+    """The partner takes it when close() has waited long enough, and is about to sever."""
+    with to_peer(here, peer) as (client, stream):
+        client.send(pattern(1500, 1))
+        event = peer.wait(MESSAGES, LIMIT, stream.path)
+        with guest.hold("iucv_path_sever", cpu=CPU) as hold:
+            batch = there.batch()
+            batch.close(client.fd)
+            client.fd = -1
+            closing = batch.start(LIMIT)
+            hold.wait(LIMIT)
+            found = peer.receive(stream.path, event.msgid, event.trgcls, event.length)
+        assert closing.result(LIMIT)[0].errno == 0
+        assert found == pattern(1500, 1)
 
 
 @pytest.mark.requirement("I10", "I16")

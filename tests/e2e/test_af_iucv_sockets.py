@@ -873,6 +873,34 @@ def test_sender_learns_that_a_message_was_rejected(worker: Worker, peer: Peer) -
         assert error != 0
 
 
+def uptime(guest: Guest) -> float:
+    """Seconds, by the guest's clock."""
+    return float(guest.agent.read_file("/proc/uptime").split()[0])
+
+
+@pytest.mark.requirement("I16")
+@pytest.mark.kernel_defect(
+    62, "a sever does not end the wait of close()", seen=r"close\(\) sleeps for \d+ s"
+)
+def test_close_does_not_wait_for_a_partner_who_has_severed(
+    warm_guest: Guest, worker: Worker, peer: Peer
+) -> None:
+    """Nobody will take what it waits for, whatever SO_LINGER says."""
+    with to_peer(worker, peer) as (client, stream):
+        client.linger(40)
+        client.send(b"data")
+        peer.wait(MESSAGES, LIMIT, stream.path)
+        folder = thread_of(worker)
+        closing = later(worker, Call.CLOSE, client.fd)
+        client.fd = -1
+        await_sleep(warm_guest.agent, folder, CLOSE)
+        since = uptime(warm_guest)
+        stream.close()
+        assert closing()[:2] == (0, 0)
+        slept = uptime(warm_guest) - since
+        assert slept < 20, f"close() sleeps for {slept:.0f} s"
+
+
 @pytest.mark.requirement("I16")
 @pytest.mark.kernel_defect(
     7, "a connection that CP does not let it accept is never forgotten", seen=r"assert 98 == 0"
