@@ -754,7 +754,7 @@ static unsigned int stored_timer(void)
 	register uint64_t parameter asm("1");
 	register uint64_t address asm("2");
 	uint64_t first, last, after;
-	unsigned int cc;
+	unsigned int cc = SIGP_BUSY;
 
 	if (!reset_second(&first, &last))
 		return 1;
