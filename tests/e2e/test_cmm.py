@@ -90,7 +90,8 @@ def tell(peer: Peer, text: str) -> None:
 @pytest.mark.requirement("C1")
 def test_shrink_sets_the_number_of_pages(cmm: Cmm, manager: Peer) -> None:
     """Up and down, in decimal, octal and hexadecimal numbers."""
-    for number, pages in (("1000", 1000), ("0x10", 16), ("010", 8), ("300  ", 300), ("0", 0)):
+    # CMM gives up where it gets no page; a warm guest with all checks has few that nobody uses.
+    for number, pages in (("400", 400), ("0x10", 16), ("010", 8), ("300  ", 300), ("0", 0)):
         tell(manager, f"CMM SHRINK {number}")
         cmm.wait("pages", str(pages))
     assert cmm["timed_pages"] == "0"

@@ -61,6 +61,7 @@ SLOWER = Edit(
 """A read takes one or two instructions (BRCT, or AHI and JNE) for each turn of the loop."""
 LOUD = Edit(r"^(\trc = -EBUSY;)$", r"\1" "\n" r'\tpr_warn("it is in use by %d\\n", 7);')
 BROKEN = Edit(r"^\trc = -EBUSY;$", "\trc = -EBUSY")
+COUNTED = pytest.mark.not_debug("instructions are counted on plain kernels only")
 
 
 def write_patch(folder: Path, tree: Path, edit: Edit) -> Path:
@@ -127,6 +128,7 @@ def test_correction_of_a_known_defect_is_newly_passing(tried: Tried) -> None:
     assert not one["difference"]["failing"] and "1 newly passing" in said
 
 
+@COUNTED
 def test_change_without_effect_is_nothing_new(tried: Tried) -> None:
     code, verdict, said = tried(NO_EFFECT, BUSY)
     assert code == 0 and "nothing new" in said
@@ -144,6 +146,7 @@ def test_new_line_of_the_log_is_a_report(tried: Tried) -> None:
     assert not one["difference"]["unsteady"]
 
 
+@COUNTED
 def test_operation_that_takes_more_instructions_is_listed(tried: Tried) -> None:
     code, verdict, said = tried(SLOWER, NO_BYTES)
     assert code == 0 and "\nInstructions for each operation\n" in said
