@@ -7,8 +7,8 @@
  *
  * Give the state of a listener TCP's number, as AF_UNIX does, and leave the
  * others theirs.  No number of a state leaves the kernel.  With this number
- * skb_recv_datagram() sleeps: let recv() of a listener go on failing with
- * ENOTCONN.
+ * skb_recv_datagram() sleeps: let a recv() of a listener that may sleep go
+ * on failing with ENOTCONN.
  *
  * Tried by reading the option before and after listen(), and with recv() of
  * a listener.
@@ -29,5 +29,7 @@
 	if (flags & (MSG_OOB))
 		return -EOPNOTSUPP;
 
-	if (sk->sk_state == IUCV_LISTEN)
+	/* skb_recv_datagram() would take it for connected, and sleep */
+	if (sk->sk_state == IUCV_LISTEN && !(flags & MSG_DONTWAIT) &&
+	    !(sk->sk_shutdown & RCV_SHUTDOWN))
 		return -ENOTCONN;
