@@ -8,8 +8,9 @@
  * or send() sleeps uninterruptibly meanwhile, and nothing but the partner
  * can end that: even SIGKILL has no effect.
  *
- * Release the lock there, as iucv_sock_wait() does, and look again
- * afterwards whether data may still be sent.
+ * If there is no room, release the lock while waiting for it, as
+ * iucv_sock_wait() does, and look again afterwards whether data may still
+ * be sent.
  *
  * Tried with a partner that takes nothing, and a thread that sets an option
  * while another one sends.
@@ -18,11 +19,16 @@
  */
 //@ file: net/iucv/af_iucv.c
 //@ in: static int iucv_sock_sendmsg(
-//@ before: 	skb = sock_alloc_send_pskb(sk, headroom + linear, len - linear,
-	/* This may sleep for as long as the partner likes */
-	release_sock(sk);
-//@ after: 				   noblock, &err, 0);
-	lock_sock(sk);
+//@ replace 2: 	skb = sock_alloc_send_pskb(sk, headroom + linear, len - linear,
+	skb = sock_alloc_send_pskb(sk, headroom + linear, len - linear,
+				   1, &err, 0);
+	if (!skb && err == -EAGAIN && !noblock) {
+		/* This may sleep for as long as the partner likes */
+		release_sock(sk);
+		skb = sock_alloc_send_pskb(sk, headroom + linear, len - linear,
+					   0, &err, 0);
+		lock_sock(sk);
+	}
 //@ replace: 	/* return -ECONNRESET if the socket is no longer connected */
 	/* whoever had the lock meanwhile may have shut the socket down */
 	if (sk->sk_shutdown & SEND_SHUTDOWN) {
