@@ -358,6 +358,10 @@ def test_connections_of_a_ring(lab: Guest) -> None:
         assert receiving.answer() == Answer(4, 0, b"sent")
 
 
+@pytest.mark.not_debug(
+    "lockdep reports a listener that is closed with a connection that nobody took (kernel 14)",
+    kernels=("debug",),
+)
 @pytest.mark.requirement("E4")
 @pytest.mark.parametrize("action", ("accept", "poll"))
 def test_listener_waits_on_after_a_stop(lab: Guest, action: str) -> None:

@@ -31,7 +31,9 @@ SECRET, OTHER = "/usr/share/lab/secret", "/usr/share/lab/deep/er"
 @pytest.fixture(params=[QEMU, pytest.param(HERCULES, marks=HAS_HERCULES)])
 def config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
     """A guest as many tests have it: its boot serves here."""
-    return GuestConfig(kernel=zvmlab_kernel, backend=request.param)
+    # Not every kernel is one for Hercules.
+    kernel = zvmlab_kernel if request.param == QEMU else "bookworm"
+    return GuestConfig(kernel=kernel, backend=request.param)
 
 
 @contextlib.contextmanager
