@@ -55,3 +55,11 @@ def test_orders_reach_a_cpu_that_purges(made_guest: Guest) -> None:
 def test_instructions_of_cp_take_effect_once(made_guest: Guest) -> None:
     """While another CPU purges what this one knows of its instructions' addresses."""
     assert _said(made_guest, 1) == ["BOTH RAN, WRONG 00000000"]
+
+
+@pytest.mark.representative
+@pytest.mark.parametrize("guest_config", ["crossing"], indirect=True)
+def test_an_instruction_across_two_pages_waits_for_no_store_of_cp(made_guest: Guest) -> None:
+    """Nor does the store for it, whatever is to be done to find the second page."""
+    said = [f"{how} BOTH RAN, WRONG 00000000" for how in ("ASKED", "NO TABLE")]
+    assert _said(made_guest, 2) == said
