@@ -68,33 +68,10 @@ bool zvmlab_may_stop_at(uint64_t place)
 	return false;
 }
 
-/* Of instructions of which nothing that is translated may stay; a hold can move once. */
-static ram_addr_t outdated[2 * HOLDS_MAX];
-static unsigned int outdated_count;
-
+/* Of the instruction there, nothing that is translated may stay. */
 static void outdate(ram_addr_t code)
 {
-	g_assert(outdated_count < ARRAY_SIZE(outdated));
-	outdated[outdated_count++] = code;
-}
-
-/*
- * They are translated again.  At the end of whatever has the BQL: a CPU that translates has its pages
- * locked, and may wait for the BQL to learn whether the guest has the next page (machine.c).
- */
-static void translate_again(void)
-{
-	ram_addr_t codes[ARRAY_SIZE(outdated)];
-	const unsigned int count = outdated_count;
-
-	if (count == 0)
-		return;
-	memcpy(codes, outdated, sizeof(codes));
-	outdated_count = 0;
-	bql_unlock();
-	for (unsigned int i = 0; i < count; i++)
-		tb_invalidate_phys_range(first_cpu, codes[i], codes[i] + 1);
-	bql_lock();
+	tb_invalidate_phys_range(first_cpu, code, code + 1);
 }
 
 /* False if the kernel has no storage there.  On that CPU's own thread. */
@@ -210,7 +187,6 @@ void HELPER(zvmlab_hold)(CPUS390XState *env, uint64_t place)
 		/* Before anybody can release it, or it would sleep until an interruption. */
 		cs->halted = 1;
 	}
-	translate_again();
 	bql_unlock();
 	if (!stops)
 		return;
@@ -283,7 +259,6 @@ static void release(ZvmlabCp *s, struct hold *hold)
 		let_go(s, hold->cpu);
 	} else {
 		end_hold(hold);
-		translate_again();
 	}
 }
 
@@ -295,7 +270,6 @@ void zvmlab_end_holds(ZvmlabCp *s)
 			end_hold(&holds[i]);
 	for (unsigned int cpu = 0; cpu < CP_MAX_CPUS; cpu++)
 		let_go(s, cpu);
-	translate_again();
 }
 
 void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu)
@@ -304,7 +278,6 @@ void zvmlab_cpu_is_reset(ZvmlabCp *s, unsigned int cpu)
 		if ((holds[i].step == HELD || holds[i].step == RELEASED) && holds[i].cpu == cpu)
 			end_hold(&holds[i]);
 	let_go(s, cpu);
-	translate_again();
 }
 
 static struct hold *find_hold(int64_t id)
@@ -403,7 +376,6 @@ static void set_hold(Object *obj, Visitor *v, const char *name, void *opaque, Er
 	*hold = asked;
 	hold->step = TO_ENTRY;
 	wait_for(hold, wanted.address, wanted.code);
-	translate_again();
 }
 
 static bool visit_state(Visitor *v, const struct hold *hold, Error **errp)
