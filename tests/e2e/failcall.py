@@ -35,7 +35,11 @@ class Failcall:
         self, caller: str, names: Sequence[str], result: int = -errno.ENOMEM, nth: int = 1
     ) -> Iterator[list[int]]:
         """The n-th call that a module makes of a function returns *result*; afterwards the list has
-        it, if it came."""
+        it, if it came.
+
+        An empty *caller* is anybody: a call that a function ends with, such as `return f();`, has
+        the address behind it of who has called that function.
+        """
         # A kernel has one of the names.
         for name in names:
             params = {"function": name, "caller": caller, "result": result, "nth": nth}

@@ -144,7 +144,7 @@ def test_options_are_read_before_or_after_another_call(
 
 @pytest.mark.requirement("I16")
 @pytest.mark.zvmlab(cpus=2, command_line="init_on_free=1")
-@pytest.mark.not_debug("KASAN reports that CP reads what was freed")
+@pytest.mark.not_debug("KASAN reports that CP reads what was freed", defect="af_iucv-61")
 @pytest.mark.kernel_defect(
     61, "a message is freed while its partner can receive it", seen=r"assert b'\\x00.* == b'.*"
 )

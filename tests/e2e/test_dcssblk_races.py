@@ -150,7 +150,7 @@ def test_disk_that_is_being_removed_has_its_data_or_none(
     seen=r"the guest's kernel reported a bug .*: (Poison overwritten|Object corrupt).*",
     raises=GuestPanic,
 )
-@pytest.mark.not_debug("KASAN reports it otherwise")
+@pytest.mark.not_debug("KASAN reports it otherwise", defect="dcssblk-10")
 @pytest.mark.zvmlab(command_line="slub_debug=FZP,kmalloc-*")
 def test_close_of_a_disk_that_is_gone_changes_nothing(lab: Guest, removing: Removing) -> None:
     """Its memory may be that of a disk which was added meanwhile, and is in use forever then."""

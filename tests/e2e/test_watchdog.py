@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from failcall import Fails, fails as fails
 from failing import Failing
+from memory import UNCACHED, settled
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Both, CallResult
@@ -278,7 +280,8 @@ def test_cancel_that_cp_refuses_keeps_the_module_out(guest: Guest) -> None:
 
 @pytest.mark.not_debug(
     "the driver leaves its buffer if it cannot be registered, which kmemleak reports",
-    kernels=("debug",),
+    kernels=("trixie:debug", "sid:debug"),
+    defect="diag288_wdt-63",
 )
 @pytest.mark.requirement("Z12")
 def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
@@ -289,6 +292,29 @@ def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
     load(guest)
     with opened(guest.agent):
         assert bomb(guest)["active"]
+
+
+@pytest.mark.not_debug("KASAN keeps freed objects in their caches for a while", coverage=True)
+@pytest.mark.requirement("Z12")
+@pytest.mark.zvmlab(modules=(MODULE,), command_line=UNCACHED)
+@pytest.mark.kernel_defect(
+    63,
+    "the buffer of a load that fails is never freed",
+    seen=r"assert [12]\d\d < 100",
+    kernels=("trixie", "bookworm-backports", "sid"),
+)
+@pytest.mark.timeout(600)
+def test_load_that_fails_leaves_nothing(guest: Guest, fails: Fails) -> None:
+    """Two hundred of them, whose watchdog the kernel does not register."""
+    load(guest)
+    guest.agent.rmmod(MODULE).check()
+    for count in (5, 200):
+        before = settled(guest)
+        for _ in range(count):
+            with fails("", ["watchdog_register_device"]):
+                assert guest.agent.insmod(MODULE).errno == errno.ENOMEM
+    left = settled(guest).growth(before)
+    assert left < 100
 
 
 @pytest.mark.requirement("Z12")

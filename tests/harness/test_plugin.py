@@ -543,6 +543,10 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
         def test_old(guest): pass
         @pytest.mark.not_debug("defect 6", kernels=("trixie", "sid"))
         def test_new(guest): pass
+        @pytest.mark.not_debug("defect 7", defect="dcssblk-7")
+        def test_uncorrected(guest): pass
+        @pytest.mark.not_debug("defect 8", defect="af_iucv-8")
+        def test_corrected(guest): pass
         def test_without_guest(): pass
         """
     )
@@ -556,6 +560,7 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
     )
     for options, plain in (((), "480.0"), (("--timeout", "10"), "40.0")):
         kernels = ("--kernel", "debug", "--kernel", "coverage", "--kernel", "trixie")
+        options += ("--corrected", "af_iucv-8")
         result = run_here(pytester, "--collect-only", *kernels, *options)
         assert set(re.findall("^LIMIT (.*)", result.stdout.str(), re.MULTILINE)) == {
             f"test_plain[debug] ({plain},) None",
@@ -576,6 +581,12 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
             f"test_new[debug] ({plain},) None",
             f"test_new[coverage] ({plain},) None",
             f"test_new[trixie] ({float(plain) / 4},) None",
+            f"test_uncorrected[debug] ({plain},) on a debug kernel: defect 7",
+            f"test_uncorrected[coverage] ({plain},) on a debug kernel: defect 7",
+            f"test_uncorrected[trixie] ({float(plain) / 4},) None",
+            f"test_corrected[debug] ({plain},) None",
+            f"test_corrected[coverage] ({plain},) None",
+            f"test_corrected[trixie] ({float(plain) / 4},) None",
             "test_without_guest None None",
         }
 

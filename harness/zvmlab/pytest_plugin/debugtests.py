@@ -4,6 +4,7 @@
     @pytest.mark.not_debug("numbers of objects: KASAN keeps freed ones for a while")
     @pytest.mark.not_debug("it has no IP", coverage=True)  # but the coverage kernel has
     @pytest.mark.not_debug("KASAN reports defect 5", kernels=("bookworm",))  # others have not
+    @pytest.mark.not_debug("lockdep reports it", defect="af_iucv-14")  # unless it is --corrected
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 
 from zvmlab.builder.kernel import counts_lines, has_checks, is_debug, slowness
 from zvmlab.builder.kernels import defects_of
+from zvmlab.builder.linux_corrections import named
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import answers
 from zvmlab.guest.kernelcheck import check_kernel
@@ -38,10 +40,11 @@ def _test_seconds(item: pytest.Item) -> float:
     return float(item.config.getini("timeout") or TEST_SECONDS)
 
 
-def skip_unfit(item: pytest.Item, kernel: str) -> None:
+def skip_unfit(item: pytest.Item, kernel: str, corrected: frozenset[str]) -> None:
     """Skip what is marked as not applying to debug kernels, with the reason given there.
 
     ``kernels`` names the suites whose debug kernels it does not apply to, as with known defects.
+    What does not because of a ``defect`` does if that is one of the *corrected* ones.
     """
     mark = item.get_closest_marker(NOT_DEBUG)
     counts_only = counts_lines(kernel) and not has_checks(kernel)
@@ -49,6 +52,9 @@ def skip_unfit(item: pytest.Item, kernel: str) -> None:
         return
     kernels = mark.kwargs.get("kernels")
     if kernels is not None and not defects_of(kernel) & set(kernels):
+        return
+    defect = mark.kwargs.get("defect")
+    if defect is not None and named([defect]) <= corrected:
         return
     if is_debug(kernel):
         (reason,) = mark.args

@@ -255,7 +255,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if kernel is None:
             continue
         debugtests.give_time(item, kernel, backend_of(backend_choice.of_test(item)).slowness)
-        debugtests.skip_unfit(item, kernel)
+        debugtests.skip_unfit(item, kernel, corrected)
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
             driver, backend = drivers.driver_id(_driver_of(item)), backend_choice.of_test(item)

@@ -16,7 +16,7 @@ MODULE_PARM_DESC(function, "whose call fails");
 
 static char *caller = "";
 module_param(caller, charp, 0);
-MODULE_PARM_DESC(caller, "the module whose calls count");
+MODULE_PARM_DESC(caller, "the module whose calls count; empty: anybody's");
 
 static unsigned int nth = 1;
 module_param(nth, uint, 0);
@@ -38,7 +38,9 @@ static int fail_call(struct kprobe *probe, struct pt_regs *regs)
 
 	sprint_symbol(place, regs->gprs[14]);
 	snprintf(module, sizeof(module), "[%s]", caller);
-	if (!strstr(place, module) || atomic_inc_return(&calls) != nth)
+	if (*caller && !strstr(place, module))
+		return 0;
+	if (atomic_inc_return(&calls) != nth)
 		return 0;
 	failed++;
 	regs->gprs[2] = result;
