@@ -351,8 +351,9 @@ qemu-patches: ##+ package: write our changes of QEMU as patch files: build/qemu-
 linux-patches: ##+ package: write our corrections of Linux as patch files: build/linux-patches; TREE="DIR|source:7.2…", AUTHOR="NAME <MAIL>"
 	$(Q)$(HARNESS) -B corrections/linux_patches.py $(BUILD)/linux-patches $(if $(AUTHOR),--author "$(AUTHOR)") $(or $(TREE),source:7.2)
 
-# The tests of the files that docs/defects.md names for Linux.
-CORRECTED_TESTS = $(or $(TESTS),$$(sed '/^## In QEMU/q' docs/defects.md | grep -oE 'tests/e2e/test_\w+\.py' | sort -u))
+# The tests of the files that docs/defects.md names for Linux, and any calls of its parts in any order.
+CORRECTED_TESTS = $(or $(TESTS),$$(sed '/^## In QEMU/q' docs/defects.md | grep -oE 'tests/e2e/test_\w+\.py' | sort -u) \
+	$(wildcard tests/e2e/test_*_model.py) tests/e2e/test_af_iucv_pairs.py)
 CORRECTED_LINUX := $(BUILD)/corrected-linux
 # The modules' paths are in a list with colons.
 CORRECTED_MODULES = $(CORRECTED_LINUX)/$(subst /,-,$(subst :,-,$(CHOSEN)))

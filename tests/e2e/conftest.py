@@ -104,6 +104,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
+def corrected(request: pytest.FixtureRequest) -> frozenset[str]:
+    """Defects that the kernels under test have a correction of (--corrected), such as "af_iucv-1".
+
+    What a model allows a kernel because of such a defect, it does not allow them.
+    """
+    return frozenset(request.config.getoption("corrected"))
+
+
+@pytest.fixture(scope="session")
 def program() -> Build:
     """Builds programs/NAME.c for the guest (static); returns the executable."""
     return _program
