@@ -1063,10 +1063,10 @@ def test_the_cp_travels_with_qemus_own_migration(
         before = _state(first)
     with Guest(config, logs("second")) as second:
 
-        def incoming(*_: object) -> None:
-            migrate(second, "migrate-incoming", f"exec:cat '{found / MACHINE}'")
+        def incoming(*_: object) -> Callable[[], None]:
+            return lambda: migrate(second, "migrate-incoming", f"exec:cat '{found / MACHINE}'")
 
-        monkeypatch.setattr(checkpoint, "restore", incoming)
+        monkeypatch.setattr(checkpoint, "begin_restore", incoming)
         _started_from(second, found)
         assert _state(second) == before
         second.boot()

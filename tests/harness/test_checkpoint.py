@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -64,7 +65,10 @@ class _Machine:
     def save(self, file: Path) -> None:
         file.write_bytes(b"machine")
 
-    def restore(self, file: Path) -> None:
+    def begin_restore(self, file: Path) -> Callable[[], None]:
+        return lambda: self._restore(file)
+
+    def _restore(self, file: Path) -> None:
         if self.refusal:
             raise EmulatorError(self.refusal)
         self.restored = file.read_bytes()
@@ -182,7 +186,7 @@ def test_a_checkpoint_is_made_once(
     assert (found / CONSOLE).read_bytes() == b"from before\n"
     # Another guest's log begins with what the first one wrote.
     channels.console_log.write_bytes(b"")
-    checkpoint.restore(_as_machine(machine), channels, found)
+    checkpoint.begin_restore(_as_machine(machine), channels, found)()
     assert machine.restored == b"machine"
     assert channels.console_log.read_bytes() == b"from before\n"
 
@@ -225,8 +229,21 @@ def test_one_that_is_refused_is_removed(
     if lost != "refused":
         (found / {"machine": MACHINE, "console": CONSOLE}[lost]).unlink()
     with pytest.raises(EmulatorError, match="removed from the cache, the next start makes a new"):
-        checkpoint.restore(_as_machine(machine), channels, found)
+        checkpoint.begin_restore(_as_machine(machine), channels, found)()
     assert not found.exists()
+
+
+def test_one_that_is_nobodys_is_named(channels: Channels, tmp_path: Path) -> None:
+    """Without the mark, neither it nor the folder that it is in is removed."""
+    found = tmp_path / "saved"
+    found.mkdir()
+    (found / MACHINE).write_bytes(b"somebody else's")
+    restore = checkpoint.begin_restore(_as_machine(_Machine("it is damaged")), channels, found)
+    with pytest.raises(
+        EmulatorError, match=f"; remove {found}, which does not carry zvmlab's mark"
+    ):
+        restore()
+    assert (found / MACHINE).exists()
 
 
 def test_the_cache_keeps_those_used_last(

@@ -293,16 +293,12 @@ def environment(found: Path | None) -> dict[str, str]:
     return {"ZVMLAB_CODE_AT": f"{at:x}"}
 
 
-def restore(machine: Machine, channels: Channels, found: Path) -> None:
-    """Let a new emulator take its place: the CPUs are held, the console's log has its beginning.
-
-    A checkpoint that is refused leaves the cache.
-    """
-    _restore(lambda: machine.restore(found / MACHINE), channels, found)
-
-
 def begin_restore(machine: Machine, channels: Channels, found: Path) -> Callable[[], None]:
-    """Begin that, and return what completes it."""
+    """Let a new emulator take its place; what completes that.
+
+    Then the CPUs are held, and the console's log has its beginning.  A checkpoint that is refused
+    leaves the cache.
+    """
     complete = machine.begin_restore(found / MACHINE)
     return lambda: _restore(complete, channels, found)
 
@@ -315,7 +311,7 @@ def _restore(complete: Callable[[], None], channels: Channels, found: Path) -> N
             log.write(said)
     except (EmulatorError, FileNotFoundError) as error:
         # A member may be part of a whole system.
-        found = found if (found / MARK).exists() else found.parent
+        found = next((part for part in (found, found.parent) if (part / MARK).exists()), found)
         with locked(found.name):
             removed = discard(found)
         then = "it has been removed from the cache, the next start makes a new one"
