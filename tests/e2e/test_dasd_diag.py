@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from failing import Failing, void
-from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, THIRD, attribute, await_disk
-from vdisk_lab import found_line, opened, page_of, set_attribute, text_of, write_blocks_that_fail
+from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, THIRD, VIRTUAL, attribute
+from vdisk_lab import await_disk, found_line, opened, page_of, set_attribute, text_of
+from vdisk_lab import write_blocks_that_fail
 from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
@@ -29,7 +30,7 @@ from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
 
 pytestmark = [
-    pytest.mark.not_debug("it has no dasd_diag", coverage=True),
+    VIRTUAL,
     pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=MODULES),
 ]
 
@@ -101,6 +102,7 @@ def _query(guest: Guest) -> list[dict[str, int]]:
     seen=r"assert 11 == 0",
     kernels=("trixie", "sid"),
 )
+@VIRTUAL
 def test_modules_can_be_unloaded_when_the_disk_is_offline(lab: Guest) -> None:
     """Nobody else uses dasd_diag_mod."""
     online(lab)
@@ -306,6 +308,7 @@ def test_a_request_that_cp_ends_at_once(lab: Guest) -> None:
     seen=r".* a warning \(.*WARNING: block/genhd\.c.*",
     raises=GuestPanic,
 )
+@VIRTUAL
 def test_a_disk_without_memory_stays_offline(lab: Guest) -> None:
     """Each allocation of setting it online fails once; then it is, and keeps a page."""
     failing, worker = Failing(lab), lab.agent.worker("operator")
@@ -476,6 +479,7 @@ def test_a_machine_is_restored_while_a_request_waits(
     "a request whose end is not told is waited for without a limit",
     seen=r"times the page was written: 1",
 )
+@VIRTUAL
 def test_a_request_whose_end_is_not_told_is_given_again(lab: Guest) -> None:
     """The interruption is lost; the kernel's timer takes the request for lost, and says so."""
     node = online(lab)

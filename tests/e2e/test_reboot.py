@@ -17,7 +17,7 @@ from test_machine_commands import ACTIONS, BOOT_ID, asked, boots_again
 from test_monwriter import buffers_at_a_boot
 from test_vmur import files_at_a_boot
 from test_watchdog import time_bomb_at_a_boot
-from vdisk_lab import DIRECTORY, MODULES
+from vdisk_lab import DIRECTORY, MODULES, VIRTUAL
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.guest import Guest
 
@@ -33,8 +33,8 @@ SUBJECTS = (
 
 
 @pytest.mark.zvmlab(cp={"directory": f"{DIRECTORY};{DEVICES}"}, modules=DRIVERS, busybox=True)
-@pytest.mark.not_debug("it has no hmcdrv and no dasd_diag", coverage=True)
 @pytest.mark.requirement("F9", "K4", "R13", "V1", "W15", "Z8")
+@VIRTUAL
 def test_nothing_is_given_back_before_a_boot(guest: Guest, zvmlab_backend: str) -> None:
     """The boot is Linux' action for a restart interruption, which is CP's SYSTEM RESTART."""
     if zvmlab_backend != QEMU:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from vdisk_lab import VIRTUAL
 from zvmlab.base.errors import GuestPanic
 from zvmlab.base.progress import Progress
 from zvmlab.guest.config import UPSTREAM_DRIVER, GuestConfig
@@ -53,8 +54,9 @@ LOCKS = pytest.mark.kernel_defect(
     "dcssblk: lockdep sees two locks taken in opposite orders",
     seen=r"the guest's kernel reported a warning .*possible circular locking dependency detected.*",
     raises=GuestPanic,
-    kernels=("debug",),
+    kernels=("bookworm:debug",),
 )
+MARKS = {"dcssblk": LOCKS, "dasd_diag": VIRTUAL}
 
 
 def _plans(kernel: str, driver: str, backend: str, folder: Path) -> Callable[..., Plan]:
@@ -120,9 +122,7 @@ def its_guest(
         yield guest
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[LOCKS] if name == "dcssblk" else []) for name in USERS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in USERS])
 def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
     its_guest: Guest, zvmlab_dir: Path, name: str
 ) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from vdisk_lab import MODULES, await_device, await_disk, has_device, opened, page_of
+from vdisk_lab import MODULES, VIRTUAL, await_device, await_disk, has_device, opened, page_of
 from vdisk_lab import set_attribute, text_of
 
 from zvmlab.cp import disk
@@ -32,7 +32,7 @@ def online(guest: Guest, number: int) -> str:
     return await_disk(guest, "dasda")
 
 
-@pytest.mark.not_debug("it has no dasd_diag", coverage=True)
+@VIRTUAL
 @pytest.mark.requirement("S16")
 @pytest.mark.zvmlab_system(
     BOB={"cp": {"directory": f"{BASE};MDISK 0200 FB-512 V-DISK 64 MW"}, "modules": MODULES},

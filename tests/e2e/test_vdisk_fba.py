@@ -8,18 +8,23 @@ import os
 
 import pytest
 
-from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, attribute, await_disk
-from vdisk_lab import found_line, opened, page_of, set_attribute, text_of, write_blocks_that_fail
+from vdisk_lab import DIRECTORY, DISKS, MAIN, MODULES, READ_ONLY, VIRTUAL, attribute
+from vdisk_lab import (
+    await_disk,
+    found_line,
+    opened,
+    page_of,
+    set_attribute,
+    text_of,
+    write_blocks_that_fail,
+)
 from zvmlab.cp import disk
 from zvmlab.cp.disk import BLOCK
 from zvmlab.guest.config import HERCULES
 from zvmlab.guest.guest import Guest
 
 SIZE = DISKS[MAIN] * BLOCK
-pytestmark = [
-    pytest.mark.not_debug("it has no dasd_fba", coverage=True),
-    pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=MODULES, busybox=True),
-]
+pytestmark = pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=MODULES, busybox=True)
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +90,7 @@ def test_all_blocks_are_read_and_written(lab: Guest) -> None:
 
 
 @pytest.mark.requirement("K14")
+@VIRTUAL
 def test_both_disciplines_have_the_same_blocks(lab: Guest) -> None:
     data = {4096: page_of(1), 8192: page_of(2)}
     for (at, page), diagnose in zip(data.items(), (False, True)):
