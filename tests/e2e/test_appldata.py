@@ -196,7 +196,6 @@ def test_memory_is_what_proc_says(sysctls: Sysctls, collection: Collection) -> N
 
 
 @pytest.mark.requirement("A3")
-@pytest.mark.not_debug("it has no dasd_fba", coverage=True)
 @pytest.mark.zvmlab(
     cp={"directory": f"{DIRECTORY};IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION APPLMON"},
     modules=("monwriter", "appldata_mem", *DISK_MODULES),

@@ -398,7 +398,6 @@ def test_removed_disk_can_be_added_again(lab: Guest) -> None:
 
 @pytest.mark.requirement("B6")
 @pytest.mark.representative
-@pytest.mark.not_debug("it has no ext4", coverage=True)
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
 def test_a_file_system_survives_the_next_boot(lab: Guest) -> None:
     content = {f"/mnt/{number}": bytes([number]) * (number * 1000) for number in range(1, 20)}
@@ -459,6 +458,7 @@ def test_each_refusal_of_cp(lab: Guest) -> None:
     Block(lab, "MINE").set("add", "MINE")
 
 
+@SHADOW_TAKEN
 @SHADOW_TAKEN_UNSAID
 @pytest.mark.requirement("B7")
 @pytest.mark.parametrize("code", CODES)
@@ -747,7 +747,6 @@ def test_adding_and_removing_a_disk_ends(lab: Guest, attribute: str) -> None:
 
 
 @pytest.mark.requirement("B6")
-@pytest.mark.not_debug("it has no ext4", coverage=True)
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
 def test_a_file_system_without_copies(lab: Guest) -> None:
     """With the option dax, files are the segment's own pages, which CP saves."""
@@ -776,7 +775,6 @@ def test_a_file_system_without_copies(lab: Guest) -> None:
 
 
 @pytest.mark.requirement("B6")
-@pytest.mark.not_debug("it has no ext4", coverage=True)
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
 def test_a_file_system_without_copies_can_be_full(lab: Guest) -> None:
     """A file has all blocks that there are, up to the last page of the segment."""
@@ -815,7 +813,17 @@ def test_a_file_system_without_copies_can_be_full(lab: Guest) -> None:
     segments=("WIDE 8E00-8FFF EW", "LOW 9000-91FF EW", "HIGH 9200-93FF EN", "TINY 8000-80FF EN"),
     modules=("dcssblk",),
 )
-@pytest.mark.parametrize("names", ["WIDE", "LOW:HIGH", "HIGH:LOW", "TINY"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        "WIDE",
+        *(
+            pytest.param(names, marks=(SHADOW_TAKEN, SHADOW_TAKEN_UNSAID))
+            for names in ("LOW:HIGH", "HIGH:LOW")
+        ),
+        "TINY",
+    ],
+)
 def test_each_page_can_be_accessed_without_a_copy(
     lab: Guest, built_module: Callable[..., Path], names: str
 ) -> None:

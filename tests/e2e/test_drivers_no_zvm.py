@@ -29,7 +29,6 @@ def test_without_zvm_no_driver_loads_enodev(guest_config: GuestConfig, zvmlab_di
 
 
 @pytest.mark.zvmlab(modules=("hmcdrv",))
-@pytest.mark.not_debug("it has no hmcdrv", coverage=True)
 @pytest.mark.requirement("F1")
 def test_without_zvm_the_drive_is_asked_for_by_sclp(
     guest_config: GuestConfig, zvmlab_dir: Path

@@ -28,10 +28,7 @@ from zvmlab.monitor.steps import READ, await_sleep, thread_of
 if TYPE_CHECKING:
     from conftest import Build
 
-pytestmark = [
-    pytest.mark.zvmlab(modules=("hmcdrv",)),
-    pytest.mark.not_debug("it has no hmcdrv", coverage=True),
-]
+pytestmark = pytest.mark.zvmlab(modules=("hmcdrv",))
 DEVICE = "/dev/hmcdrv"
 SIZE = 1 << 20
 PAGE = 4096

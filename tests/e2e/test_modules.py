@@ -37,7 +37,6 @@ def test_modules_load_with_all_they_need(guest: Guest) -> None:
     assert (SUMS in loaded) == guest.agent.hello().release.startswith(WITH_SUMS)
 
 
-@pytest.mark.not_debug("it has no ext4")
 @pytest.mark.zvmlab(modules=("ext4",), busybox=True)
 def test_busybox_loads_what_is_needed(guest: Guest) -> None:
     """modules.dep in the image is one that modprobe(8) understands."""

@@ -37,12 +37,9 @@ DIRECTORY = (
 )
 MODULES = ("appldata_mem", "hmcdrv", "monwriter", "smsgiucv_app", "vmlogrdr", "vmur")
 
-pytestmark = [
-    pytest.mark.not_debug("it has no hmcdrv", coverage=True),
-    pytest.mark.zvmlab(
-        storage="0.3G", segments=(), modules=MODULES, cp={"directory": DIRECTORY, "class": "EG"}
-    ),
-]
+pytestmark = pytest.mark.zvmlab(
+    storage="0.3G", segments=(), modules=MODULES, cp={"directory": DIRECTORY, "class": "EG"}
+)
 
 
 @pytest.fixture(autouse=True)
