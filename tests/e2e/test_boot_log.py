@@ -45,7 +45,10 @@ def test_boot_logs_no_error(guest: Guest) -> None:
     assert [text for text in bad if not any(re.fullmatch(known, text) for known in STATED)] == []
 
 
-@pytest.mark.not_debug("it has no driver of the machine's generator, and waits for other entropy")
+@pytest.mark.not_debug(
+    "it has no driver of the machine's generator, and waits for other entropy",
+    lacks="HW_RANDOM_S390",
+)
 def test_random_numbers_are_ready_early(guest: Guest) -> None:
     """The kernel's generator is seeded before the first process."""
     if guest.config.backend == HERCULES:
@@ -57,7 +60,7 @@ def test_random_numbers_are_ready_early(guest: Guest) -> None:
     assert not any("uninitialized urandom read" in text or "KASLR disabled" in text for text in log)
 
 
-@pytest.mark.not_debug("it has neither module")
+@pytest.mark.not_debug("it has neither module", lacks="S390_PRNG")
 @pytest.mark.parametrize(("module", "device"), MODULES)
 def test_modules_find_their_instructions(guest: Guest, module: str, device: str) -> None:
     """True random numbers of PRNO, pseudorandom ones of KMC: other ones each time."""

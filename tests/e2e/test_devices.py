@@ -16,7 +16,7 @@ from zvmlab.base.errors import EmulatorError
 from zvmlab.guest.config import HERCULES, QEMU, GuestConfig
 from zvmlab.guest.guest import Guest
 
-pytestmark = pytest.mark.not_debug("it has no virtio_blk")
+pytestmark = pytest.mark.not_debug("it has no virtio_blk", lacks="VIRTIO_BLK")
 NUMBER = "0.0.0120"
 SECTOR = 512
 SIZE = 1 << 20

@@ -16,7 +16,7 @@ from zvmlab.agent.worker import Process
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),
     pytest.mark.first_kernel,
-    pytest.mark.not_debug("it has no device mapper"),
+    pytest.mark.not_debug("it has no device mapper", lacks="BLK_DEV_DM"),
     # Who comes first boots the guest.
     pytest.mark.timeout(600),
 ]

@@ -34,7 +34,7 @@ from zvmlab.monitor.redeliver import Redelivery
 
 pytestmark = [
     pytest.mark.first_kernel,
-    pytest.mark.not_debug("it has no taskstats and no device mapper"),
+    pytest.mark.not_debug("it has no taskstats and no device mapper", lacks="TASKSTATS"),
     pytest.mark.timeout(600),
 ]
 

@@ -23,7 +23,7 @@ ISSUED = "008"
 
 
 @pytest.mark.requirement("J3")
-@pytest.mark.not_debug("it has no qeth")
+@pytest.mark.not_debug("it has no qeth", lacks="QETH")
 @pytest.mark.zvmlab(modules=("qeth", "qeth_l2"), cpus=2)
 def test_linux_does_not_issue_what_cp_leaves_out(guest: Guest) -> None:
     """Its own counters since the boot, all CPUs together, with the driver of networks loaded."""

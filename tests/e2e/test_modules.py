@@ -24,7 +24,7 @@ def users(guest: Guest) -> dict[str, set[str]]:
     return {word[0]: set(word[3].rstrip(",").split(",")) - {"-"} for word in words}
 
 
-@pytest.mark.not_debug("it has none of these modules")
+@pytest.mark.not_debug("it has none of these modules", lacks="SCSI_FC_ATTRS")
 @pytest.mark.zvmlab(modules=tuple(DEEP))
 def test_modules_load_with_all_they_need(guest: Guest) -> None:
     """A module comes with what it needs at every level, and with what it only asks for."""

@@ -43,7 +43,7 @@ def steps(monreader: Guest) -> Iterator[Agent]:
 
 
 @pytest.mark.requirement("M35")
-@pytest.mark.not_debug("it has no function tracer")
+@pytest.mark.not_debug("it has no function tracer", lacks="FUNCTION_TRACER")
 @pytest.mark.upstream_defect(
     7,
     "the segment is unloaded before the device is gone",

@@ -51,7 +51,7 @@ from zvmlab.guest.guest import Guest
 if TYPE_CHECKING:
     from conftest import Build
 
-pytestmark = pytest.mark.not_debug("it has no IP", coverage=True)
+pytestmark = pytest.mark.not_debug("it has no IP", lacks="INET")
 IPADRJCT = 0x040000
 """In a completion: the guest has rejected the message."""
 # A datagram's headers.

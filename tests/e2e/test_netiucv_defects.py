@@ -36,7 +36,7 @@ from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
 
 pytestmark = [
-    pytest.mark.not_debug("it has no IP", coverage=True),
+    pytest.mark.not_debug("it has no IP", lacks="INET"),
     pytest.mark.requirement("N12"),
 ]
 

@@ -9,7 +9,7 @@ from zvmlab.guest.guest import Guest
 
 
 @pytest.mark.parametrize("size", [56, 1400])
-@pytest.mark.not_debug("it has no IP", coverage=True)
+@pytest.mark.not_debug("it has no IP", lacks="INET")
 @pytest.mark.zvmlab(busybox=True)
 def test_ping_of_the_guest_itself(guest: Guest, size: int) -> None:
     """Linux computes checksums with vector instructions since 6.12."""

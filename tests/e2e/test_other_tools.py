@@ -25,7 +25,7 @@ from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 pytestmark = [
-    pytest.mark.not_debug("it has no taskstats"),
+    pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"),
     pytest.mark.first_kernel,
     pytest.mark.timeout(1200),
 ]

@@ -547,6 +547,10 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
         def test_uncorrected(guest): pass
         @pytest.mark.not_debug("defect 8", defect="af_iucv-8")
         def test_corrected(guest): pass
+        @pytest.mark.not_debug("no IP", lacks="INET")
+        def test_ip(guest): pass
+        @pytest.mark.not_debug("wrongly", lacks="HMC_DRV")
+        def test_hmc(guest): pass
         def test_without_guest(): pass
         """
     )
@@ -587,6 +591,12 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
             f"test_corrected[debug] ({plain},) None",
             f"test_corrected[coverage] ({plain},) None",
             f"test_corrected[trixie] ({float(plain) / 4},) None",
+            f"test_ip[debug] ({plain},) on a debug kernel: no IP",
+            f"test_ip[coverage] ({plain},) None",
+            f"test_ip[trixie] ({float(plain) / 4},) None",
+            f"test_hmc[debug] ({plain},) None",
+            f"test_hmc[coverage] ({plain},) None",
+            f"test_hmc[trixie] ({float(plain) / 4},) None",
             "test_without_guest None None",
         }
 

@@ -25,6 +25,7 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.home import from_home
 from zvmlab.base.progress import Progress
+from zvmlab.builder import tree_config
 from zvmlab.builder.debugkernel import debug_kernel
 from zvmlab.builder.elf import is_linux
 from zvmlab.builder.kernel import (
@@ -145,6 +146,17 @@ def defects_of(name: str) -> set[str]:
             suites |= _suites_of(tree.release)
     seen = {DEBUG_WORD, *(f"{suite}:{DEBUG_WORD}" for suite in suites - {name})}
     return {name, *suites, *(seen if judges(name) else ())}
+
+
+def leaves_out(name: str, option: str) -> bool:
+    """Is *option*, such as INET, off in that kernel because its configuration, ours, does not name it?"""
+    if name in DEBUG:
+        series = next(series for series, suite in SERIES.items() if suite == DEBUG[name])
+        name = f"source:{series}:{name}"
+    with contextlib.suppress(UsageError):  # what is wrong with it is told when it is built
+        tree = tree_name(name)
+        return tree is not None and tree_config.leaves_out(tree, option)
+    return False
 
 
 def _suites_of(series: str) -> set[str]:

@@ -66,12 +66,20 @@ def wanted(
     base = None
     if name.config != MINIMAL:
         base = debian() if name.config == FULL else _text(name)
+    return Wanted(base, _ours(name, series), tuple(words))
+
+
+def leaves_out(name: TreeName, option: str) -> bool:
+    """Is *option*, such as INET, off because nobody asks for it?  Of ours alone this is known."""
+    return name.config == MINIMAL and not _is_on(f"CONFIG_{option}", _ours(name, name.release))
+
+
+def _ours(name: TreeName, series: str) -> str:
     parts = [COMMON, *_since("", series)]
-    parts += ["full.config"] if base is not None else []
+    parts += ["full.config"] if name.config != MINIMAL else []
     parts += [f"{name.checks}.config", *_since("checks-", series)] if name.checks else []
     parts += [f"{COVERAGE_WORD}.config"] if name.coverage else []
-    texts = [(kbuild.CONFIGS / part).read_text(encoding="utf-8") for part in parts]
-    return Wanted(base, _merged(texts), tuple(words))
+    return _merged((kbuild.CONFIGS / part).read_text(encoding="utf-8") for part in parts)
 
 
 def _since(what: str, series: str) -> list[str]:

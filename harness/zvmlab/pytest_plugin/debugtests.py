@@ -2,17 +2,20 @@
 """Support for tests on a debug kernel: time limits, skips, a last check.
 
     @pytest.mark.not_debug("numbers of objects: KASAN keeps freed ones for a while")
-    @pytest.mark.not_debug("it has no IP", coverage=True)  # but the coverage kernel has
+    @pytest.mark.not_debug("KASAN reports it", coverage=True)  # which the coverage kernel has not
+    @pytest.mark.not_debug("it has no IP", lacks="INET")  # and if one has some day, the test runs
     @pytest.mark.not_debug("KASAN reports defect 5", kernels=("bookworm",))  # others have not
     @pytest.mark.not_debug("lockdep reports it", defect="af_iucv-14")  # unless it is --corrected
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
-from zvmlab.builder.kernel import counts_lines, has_checks, is_debug, slowness
-from zvmlab.builder.kernels import defects_of
+from zvmlab.builder.kernel import has_checks, is_debug, slowness
+from zvmlab.builder.kernels import defects_of, leaves_out
 from zvmlab.builder.linux_corrections import named
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import answers
@@ -44,21 +47,33 @@ def skip_unfit(item: pytest.Item, kernel: str, corrected: frozenset[str]) -> Non
     """Skip what is marked as not applying to debug kernels, with the reason given there.
 
     ``kernels`` names the suites whose debug kernels it does not apply to, as with known defects.
-    What does not because of a ``defect`` does if that is one of the *corrected* ones.
+    What does not because of a ``defect`` does if that is one of the *corrected* ones.  What the
+    configuration ``lacks`` a minimal kernel without checks has not either.
     """
     mark = item.get_closest_marker(NOT_DEBUG)
-    counts_only = counts_lines(kernel) and not has_checks(kernel)
-    if mark is None or (counts_only and mark.kwargs.get("coverage", False)):
+    if mark is None or not _applies(kernel, corrected, **mark.kwargs):
         return
-    kernels = mark.kwargs.get("kernels")
+    (reason,) = mark.args
+    kind = "debug" if is_debug(kernel) else "minimal"
+    item.add_marker(pytest.mark.skip(reason=f"on a {kind} kernel: {reason}"))
+
+
+def _applies(
+    kernel: str,
+    corrected: frozenset[str],
+    coverage: bool = False,
+    kernels: Collection[str] | None = None,
+    defect: str | None = None,
+    lacks: str | None = None,
+) -> bool:
+    """Does the mark with these words leave the test out?"""
+    if lacks is not None:
+        return leaves_out(kernel, lacks)
+    if not is_debug(kernel) or (coverage and not has_checks(kernel)):
+        return False
     if kernels is not None and not defects_of(kernel) & set(kernels):
-        return
-    defect = mark.kwargs.get("defect")
-    if defect is not None and named([defect]) <= corrected:
-        return
-    if is_debug(kernel):
-        (reason,) = mark.args
-        item.add_marker(pytest.mark.skip(reason=f"on a debug kernel: {reason}"))
+        return False
+    return defect is None or not named([defect]) <= corrected
 
 
 def last_check(guest: Guest) -> None:

@@ -161,7 +161,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
     config.addinivalue_line(
         "markers",
-        f"{debugtests.NOT_DEBUG}(reason, coverage=False, kernels=()): does not apply to debug kernels",
+        f"{debugtests.NOT_DEBUG}(reason, coverage=False, kernels=None, defect=None, lacks=None):"
+        " does not apply to debug kernels",
     )
     config.addinivalue_line(
         "markers",
