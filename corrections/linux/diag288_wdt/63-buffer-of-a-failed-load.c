@@ -10,8 +10,8 @@
  *
  * Free the buffer on each way that ends with an error.
  *
- * Tried with a module that lets watchdog_register_device() fail, two
- * hundred times, and on 6.12 with a CP that refuses to cancel.
+ * Tried with a module that lets watchdog_register_device() fail, a hundred
+ * times, and on 6.12 with a CP that refuses to cancel.
  *
  * Fixes: 221f748ac863 ("watchdog: diag288_wdt: unify command buffer handling for diag288 zvm")
  */
