@@ -100,7 +100,7 @@ def _query(guest: Guest) -> list[dict[str, int]]:
     36,
     "a disk that was online keeps the module of its discipline",
     seen=r"assert 11 == 0",
-    kernels=("trixie", "sid"),
+    kernels=("trixie", "bookworm-backports", "sid"),
 )
 @VIRTUAL
 def test_modules_can_be_unloaded_when_the_disk_is_offline(lab: Guest) -> None:

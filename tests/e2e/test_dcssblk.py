@@ -871,7 +871,7 @@ def test_a_buffer_that_begins_within_a_page_is_refused(lab: Guest, program: Buil
     "dcssblk: a page of a file system without copies that was mapped is a bad page map",
     seen=r"the guest's kernel reported a bug .*BUG: Bad page map in process mapped.*",
     raises=GuestPanic,
-    kernels=("bookworm", "trixie"),
+    kernels=("bookworm", "trixie", "bookworm-backports"),
 )
 def test_a_file_without_copies_can_be_mapped(lab: Guest, program: Build) -> None:
     """What two processes store through their mappings is in the file."""
