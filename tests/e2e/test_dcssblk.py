@@ -660,11 +660,10 @@ def test_loading_without_memory_is_enomem(lab: Guest, program: Build) -> None:
 
 # A disk that could not be added keeps its name (docs/upstream-dcssblk.md, 5): sysfs says so at the next one.
 NAME_STAYS = pytest.mark.zvmlab(crashes=("panic", "oops"))
-# And nothing points to it any more.
 NAME_LEAKS = pytest.mark.not_debug(
-    "a disk that could not be added leaves its name, which kmemleak reports",
+    "a disk that could not be made leaves its name, which kmemleak reports",
     kernels=("debug",),
-    defect="dcssblk-5",
+    defect="dcssblk-11",
 )
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from failcall import Failcall, Fails, fails as fails
+from memory import UNCACHED, settled
+from release import release
 from test_dcssblk import SEGMENTS, SYSFS, attempt, loaded
 from vdisk_lab import DIRECTORY as DISKS
 from vdisk_lab import MAIN, await_disk, set_attribute
@@ -74,6 +76,28 @@ def test_disk_that_could_not_be_added_can_be_added_later(guest: Guest, fails: Fa
     assert loaded(guest) == {}
     assert attempt(guest, "add", "MINE") == 0
     assert loaded(guest) == {"MINE": False}
+
+
+@pytest.mark.zvmlab(segments=SEGMENTS, modules=(BLOCK,), command_line=UNCACHED)
+@pytest.mark.requirement("B11")
+@pytest.mark.kernel_defect(
+    11,
+    "dcssblk: the name of a disk that could not be made is never freed",
+    seen=r"assert (9|1\d)\d < 50",
+)
+@pytest.mark.timeout(600)
+def test_disk_that_could_not_be_made_leaves_nothing(guest: Guest, fails: Fails) -> None:
+    """A hundred of them."""
+    assert guest.agent.insmod(BLOCK).errno == 0
+    result = -errno.ENOMEM if release(guest) >= (6, 12) else 0
+    for count in (5, 100):
+        before = settled(guest)
+        for _ in range(count):
+            with fails(BLOCK, ["__blk_alloc_disk"], result=result):
+                assert attempt(guest, "add", "MINE") == errno.ENOMEM
+    left = settled(guest).growth(before)
+    assert left < 50
+    assert loaded(guest) == {}
 
 
 @pytest.fixture
