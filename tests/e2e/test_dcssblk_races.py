@@ -85,7 +85,7 @@ def removing(lab: Guest) -> Removing:
     9,
     "dcssblk: the number and the name of a disk that is being removed are free too early",
     seen=r"assert 17 == 0",
-    kernels=("bookworm-backports", "sid"),
+    kernels=("trixie", "bookworm-backports", "sid"),
 )
 @pytest.mark.parametrize("way", (REMOVE, REFUSED), ids=("remove", "shared"))
 @pytest.mark.zvmlab(crashes=("panic",))
@@ -127,7 +127,7 @@ def test_mode_of_a_disk_that_is_being_removed_stays(lab: Guest, removing: Removi
 @pytest.mark.parametrize(
     "way",
     (
-        pytest.param(REMOVE, marks=still_used("bookworm-backports", "sid"), id="remove"),
+        pytest.param(REMOVE, marks=still_used("trixie", "bookworm-backports", "sid"), id="remove"),
         pytest.param(REFUSED, marks=still_used(), id="shared"),
     ),
 )
