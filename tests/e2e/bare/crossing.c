@@ -56,8 +56,9 @@ static uint64_t call(uint64_t code)
 static void rewrite(void)
 {
 	volatile uint16_t *insn = (volatile uint16_t *)crossing_insn;
+	const uint16_t same = *insn;
 
-	*insn = *insn;
+	*insn = same;
 }
 
 /* In storage as it is. */
@@ -72,8 +73,7 @@ static uint64_t run_without_table(void)
 {
 	rewrite();
 	dat(1);
-	return call(WINDOW + MEGABYTE - PAGE + (uint64_t)(crossing_entry - crossing_page)) !=
-	       ADDRESSING;
+	return call(WINDOW + MEGABYTE - PAGE + (uint64_t)crossing_entry % PAGE) != ADDRESSING;
 }
 
 static void make_space(void)
