@@ -22,7 +22,10 @@ SECONDS = 120
 # For thousands of processes on four CPUs, which may have one of the host's together.
 MANY_SECONDS = 300
 
-pytestmark = [pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"), pytest.mark.first_kernel]
+pytestmark = [
+    pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"),
+    pytest.mark.first_kernel,
+]
 
 
 @pytest.fixture

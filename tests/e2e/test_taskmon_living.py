@@ -15,7 +15,10 @@ from waiting import fair, wait_until
 from zvmlab.agent.worker import Process
 from zvmlab.guest.guest import Guest
 
-pytestmark = [pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"), pytest.mark.first_kernel]
+pytestmark = [
+    pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"),
+    pytest.mark.first_kernel,
+]
 
 JSON = ("-f", "json", "-F", "all")
 CGROUP = "/tmp/unified"

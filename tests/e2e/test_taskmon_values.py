@@ -38,7 +38,10 @@ from zvmlab.builder.guesttools import tool
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
-pytestmark = [pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"), pytest.mark.first_kernel]
+pytestmark = [
+    pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"),
+    pytest.mark.first_kernel,
+]
 
 DELAYACCT = "/proc/sys/kernel/task_delayacct"
 ALL = "-f json -F all"

@@ -28,7 +28,10 @@ from taskstats import (
 
 from zvmlab.guest.guest import Guest
 
-pytestmark = [pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"), pytest.mark.first_kernel]
+pytestmark = [
+    pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"),
+    pytest.mark.first_kernel,
+]
 
 EPERM, E2BIG, EINVAL, ERANGE = 1, 7, 22, 34
 START = ("open 0", "family")

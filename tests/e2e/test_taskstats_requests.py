@@ -28,7 +28,10 @@ from waiting import fair
 
 from zvmlab.guest.guest import Guest
 
-pytestmark = [pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"), pytest.mark.first_kernel]
+pytestmark = [
+    pytest.mark.not_debug("it has no taskstats", lacks="TASKSTATS"),
+    pytest.mark.first_kernel,
+]
 
 EPERM, ESRCH, EINVAL, ERANGE, EOPNOTSUPP = 1, 3, 22, 34, 95
 START = ("open 0", "family")
