@@ -367,6 +367,8 @@ def test_a_completion_that_is_wrong(
 
 def _many(guest: Guest, program: Build, faults: int) -> None:
     threads = 64
+    # Where stacks are as large as KASAN has them, Linux allows about that many, with its own.
+    guest.agent.write_file("/proc/sys/kernel/threads-max", b"1000")
     toucher = Toucher(guest, program, threads)
     before = interruptions(guest)
     for number in range(threads):
