@@ -13,6 +13,11 @@ from zvmlab.guest.guest import Guest
 SECONDS = 180.0
 ACTIONS = "/sys/firmware/shutdown_actions"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
+# It depends on whether the CPU is idle at that moment, so it is no known failure.
+RESTARTS = pytest.mark.not_debug(
+    "the kernel's restart handler takes a lock on an idle CPU, which RCU does not watch: lockdep warns",
+    kernels=("debug",),
+)
 
 
 @pytest.fixture
@@ -34,6 +39,7 @@ def boots_again(guest: Guest, first: bytes) -> None:
     assert guest.agent.read_file(BOOT_ID) != first
 
 
+@RESTARTS
 @pytest.mark.requirement("V1")
 def test_system_restart_is_a_restart_interruption(machine: Guest) -> None:
     """Linux has an action for it, which is IPL here."""
@@ -44,6 +50,7 @@ def test_system_restart_is_a_restart_interruption(machine: Guest) -> None:
     boots_again(machine, first)
 
 
+@RESTARTS
 @pytest.mark.requirement("V1", "Z4")
 @pytest.mark.zvmlab(modules=("diag288_wdt",))
 def test_watchdog_restarts_the_guest(machine: Guest) -> None:
