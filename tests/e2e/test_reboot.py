@@ -13,7 +13,7 @@ import pytest
 
 from test_dasd_diag import file_system_at_a_boot
 from test_hmcdrv import request_at_a_boot
-from test_machine_commands import ACTIONS, BOOT_ID, asked, boots_again
+from test_machine_commands import ACTIONS, BOOT_ID, RESTARTS, asked, boots_again
 from test_monwriter import buffers_at_a_boot
 from test_vmur import files_at_a_boot
 from test_watchdog import time_bomb_at_a_boot
@@ -35,6 +35,7 @@ SUBJECTS = (
 @pytest.mark.zvmlab(cp={"directory": f"{DIRECTORY};{DEVICES}"}, modules=DRIVERS, busybox=True)
 @pytest.mark.requirement("F9", "K4", "R13", "V1", "W15", "Z8")
 @VIRTUAL
+@RESTARTS
 def test_nothing_is_given_back_before_a_boot(guest: Guest, zvmlab_backend: str) -> None:
     """The boot is Linux' action for a restart interruption, which is CP's SYSTEM RESTART."""
     if zvmlab_backend != QEMU:
