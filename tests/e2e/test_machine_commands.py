@@ -7,7 +7,7 @@ import contextlib
 
 import pytest
 
-from zvmlab.base.errors import EmulatorError
+from zvmlab.base.errors import EmulatorError, GuestPanic
 from zvmlab.guest.guest import Guest
 
 SECONDS = 180.0
@@ -15,8 +15,7 @@ ACTIONS = "/sys/firmware/shutdown_actions"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # It depends on whether the CPU is idle at that moment, so it is no known failure.
 RESTARTS = pytest.mark.not_debug(
-    "the kernel's restart handler takes a lock on an idle CPU, which RCU does not watch: lockdep warns",
-    kernels=("debug",),
+    "lockdep reports a restart of a CPU that is idle", kernels=("debug",), defect="ipl-65"
 )
 
 
@@ -37,6 +36,27 @@ def boots_again(guest: Guest, first: bytes) -> None:
     guest.control.wait_event("reset", SECONDS)
     guest.await_agent()
     assert guest.agent.read_file(BOOT_ID) != first
+
+
+@pytest.mark.kernel_defect(
+    65,
+    "a restart interruption takes a lock on a CPU that RCU does not watch",
+    seen=r"the guest's kernel reported a warning .*include/trace/events/lock.*",
+    raises=GuestPanic,
+    kernels=("trixie:debug", "sid:debug"),
+)
+@pytest.mark.requirement("V1")
+@pytest.mark.zvmlab(cpus=2)
+def test_restart_of_a_cpu_that_is_idle(machine: Guest) -> None:
+    """It comes when the kernel's own book keeping has the CPU as idle."""
+    first = machine.agent.read_file(BOOT_ID)
+    machine.agent.write_file(f"{ACTIONS}/on_restart", b"reipl")
+    with machine.hold("arch_cpu_idle", 0) as hold:
+        hold.wait()
+        assert machine.cp("SYSTEM RESTART").rc == 0
+        asked(machine, "restart")
+        hold.release()
+        boots_again(machine, first)
 
 
 @RESTARTS
