@@ -62,13 +62,17 @@ def test_usage_errors_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_headers_of_a_kernel_that_is_not_debians(tmp_path: Path) -> None:
-    """A change of one that the kernel itself has no use for is seen, whatever its time is."""
+    """A change of one that the kernel itself has no use for is seen, whatever its time is.
+
+    Links of a tree lead nowhere if only a part of it has been installed.
+    """
     header = tmp_path / "modules/build/include/linux/a.h"
     source = tmp_path / "source/scripts/b.sh"
     for file in (header, source):
         file.parent.mkdir(parents=True)
         file.write_text("one")
     (tmp_path / "modules/build/source").symlink_to(tmp_path / "source")
+    (tmp_path / "source/scripts/other").symlink_to("../arch/other/include")
     kernel = Kernel("6.1", "local", tmp_path, tmp_path / "modules")
     build = modulebuild.Build(tmp_path / "modules/build", "gcc", None)
     for file in (header, source):

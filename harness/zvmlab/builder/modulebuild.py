@@ -246,7 +246,15 @@ def _stamp(kernel: Kernel, build: Build) -> Iterator[str | Path]:
         for top, folder in itertools.product(("", "source"), _HEADERS):
             for where, _, names in os.walk(build.folder / top / folder):
                 files = (os.path.join(where, name) for name in sorted(names))
-                yield " ".join(f"{file} {signature(os.stat(file))}" for file in files)
+                yield " ".join(f"{file} {_signature_of(file)}" for file in files)
+
+
+def _signature_of(file: str) -> str:
+    """Of what a link leads to, or of the link: a packed build folder lacks what some of its links name."""
+    try:
+        return signature(os.stat(file))
+    except FileNotFoundError:
+        return signature(os.lstat(file))
 
 
 def build_folder(kernel: Kernel, progress: Progress | None = None) -> Build:
