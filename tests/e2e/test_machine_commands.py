@@ -43,7 +43,7 @@ def boots_again(guest: Guest, first: bytes) -> None:
     "a restart interruption takes a lock on a CPU that RCU does not watch",
     seen=r"the guest's kernel reported a warning .*include/trace/events/lock.*",
     raises=GuestPanic,
-    kernels=("trixie:debug", "sid:debug"),
+    kernels=("bookworm:debug", "trixie:debug", "sid:debug"),
 )
 @pytest.mark.requirement("V1")
 @pytest.mark.zvmlab(cpus=2)
