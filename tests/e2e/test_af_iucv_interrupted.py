@@ -257,7 +257,10 @@ GONE = pytest.mark.kernel_defect(
 @GONE
 @pytest.mark.requirement("I10", "I16")
 @pytest.mark.not_debug(
-    "KASAN reports that the frame's socket has been freed", coverage=True, kernels=("bookworm",)
+    "KASAN reports that the frame's socket has been freed",
+    coverage=True,
+    kernels=("bookworm",),
+    defect="af_iucv-42",
 )
 @pytest.mark.parametrize("frame", FRAMES)
 def test_socket_stays_while_a_frame_reaches_it(

@@ -168,7 +168,10 @@ def test_message_stays_until_close_has_severed(
 
 @pytest.mark.requirement("I10", "I16")
 @pytest.mark.not_debug(
-    "KASAN reports that the frame's socket has been freed", coverage=True, kernels=("bookworm",)
+    "KASAN reports that the frame's socket has been freed",
+    coverage=True,
+    kernels=("bookworm",),
+    defect="af_iucv-42",
 )
 @pytest.mark.kernel_defect(
     42,

@@ -368,6 +368,7 @@ def test_message_larger_than_the_receive_buffer_arrives(worker: Worker) -> None:
     "KASAN reports that recv() uses the path that has been freed",
     coverage=True,
     kernels=("bookworm",),
+    defect="af_iucv-5",
 )
 @pytest.mark.kernel_defect(
     5,
