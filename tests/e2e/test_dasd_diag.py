@@ -302,6 +302,12 @@ def test_a_request_that_cp_ends_at_once(lab: Guest) -> None:
 
 
 @pytest.mark.requirement("K6")
+@pytest.mark.not_debug(
+    "KASAN reports that a device that was freed is waited for",
+    coverage=True,
+    kernels=("bookworm",),
+    defect="dasd_diag-50",
+)
 @pytest.mark.kernel_defect(
     49,
     "dasd: a disk that could not be added is removed",
