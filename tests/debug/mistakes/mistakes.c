@@ -13,7 +13,10 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include <asm/cpcmd.h>
+#include <asm/ebcdic.h>
+
+/* DIAGNOSE X'08': CP Programming Services. */
+#define ANSWER_IN_STORAGE 0x40000000UL
 
 static char *make = "";
 module_param(make, charp, 0);
@@ -129,10 +132,28 @@ static void hang(void)
 	kthread_run(wait_for_ever, NULL, "mistakes");
 }
 
-/* CP stores its answer, of some 20 bytes, where it is told to: no access of the kernel's. */
+/*
+ * CP stores its answer, of some 20 bytes, where it is told to: no access of the kernel's,
+ * whose cpcmd() converts the answer, and clears its place first in Linux 6.1.
+ */
 static void let_cp_answer(char *data)
 {
-	cpcmd("QUERY USERID", data, size, NULL);
+	static const char text[] = "QUERY USERID";
+	union register_pair places, sizes;
+	char *command = kmemdup(text, sizeof(text) - 1, GFP_KERNEL | GFP_DMA);
+
+	if (!command)
+		return;
+	ASCEBC(command, sizeof(text) - 1);
+	places.even = virt_to_phys(command);
+	places.odd = virt_to_phys(data);
+	sizes.even = ANSWER_IN_STORAGE | (sizeof(text) - 1);
+	sizes.odd = size;
+	asm volatile("diag %[places],%[sizes],8"
+		     : [places] "+d" (places.pair), [sizes] "+d" (sizes.pair)
+		     :
+		     : "cc", "memory");
+	kfree(command);
 }
 
 static void cp_use_after_free(void)
