@@ -652,7 +652,9 @@ def test_guest_with_checks_has_virtual_addresses_that_are_not_real_ones(
     parameters = GuestConfig(kernel=f"{tree}{words}").kernel_parameters().split()
     checked = words not in ("", ":coverage")
     assert ("nokaslr" in parameters) == (version < (6, 12) or not checked)
-    # Since 6.18 kmemleak would find leaked objects in SLUB's sheaves.
+    # What an object was before, kmemleak would take for addresses that are used.
+    assert ("init_on_alloc=1" in parameters) == (words == ":debug")
+    # Since 6.18 it would find leaked objects in SLUB's sheaves.
     assert ("slab_debug=F" in parameters) == (version >= (6, 18) and words == ":debug")
 
 

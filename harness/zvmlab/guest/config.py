@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.builder.kernel import has_checks, is_debug, is_large
+from zvmlab.builder.kernel import has_checks, is_debug, is_large, judges
 from zvmlab.builder.tree_name import tree_name
 from zvmlab.guest.console import CRASHES
 from zvmlab.guest.names import BACKENDS as BACKENDS, HERCULES as HERCULES, MAX_CPUS as MAX_CPUS
@@ -50,6 +50,9 @@ BASE_USERID = "ZVMBASE"
 _BASE_WORD = "zvmlab.base"
 # A guest is the same each time, and so are addresses in its logs; this word lets it move.
 _SAME_PLACE, ANY_PLACE = "nokaslr", "kaslr"
+# In an object that was free there is the address of the next free one.  If nothing is written
+# over it, kmemleak takes that one for used, also when it has leaked.
+_NO_OLD_ADDRESSES = "init_on_alloc=1"
 # A boot takes 27 MiB, some hundred programs 76 (docs/choices.md).
 TRANSLATIONS = 128
 # A date, and a seed, that are the same for all; any would do.
@@ -316,6 +319,8 @@ class GuestConfig(_Fields):
             words.append(_SAME_PLACE)
         if tree:
             words += tree.parameters
+        if judges(self.kernel):
+            words.append(_NO_OLD_ADDRESSES)
         if is_debug(self.kernel):
             # Of what lies between the end of storage and what SCLP calls possible, KASAN
             # has no shadow; a segment there would be read once.  Above this limit it has.
