@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import pytest
 
-from test_dcssblk import SYSFS, Block, attempt
+from test_dcssblk import SYSFS, Block
 from waiting import wait_until
 from zvmlab.base.errors import GuestPanic
 from zvmlab.cp.faults import Fault, armed
@@ -96,8 +96,9 @@ def test_disk_can_be_added_while_another_one_is_removed(
     worker = lab.agent.worker("adds")
     lab.agent.keep_on(worker, 0)
     folder = thread_of(worker)
+    # The CPU that is held may have sysfs locked, for another thread of its own.
+    fd = worker.open(f"{SYSFS}/add", os.O_WRONLY).check()
     batch = worker.batch()
-    fd = batch.open(f"{SYSFS}/add", os.O_WRONLY)
     added = batch.write(fd, b"OURS")
     batch.close(fd)
     with removing("del_gendisk", way=way):
@@ -118,9 +119,12 @@ def test_disk_can_be_added_while_another_one_is_removed(
 )
 def test_mode_of_a_disk_that_is_being_removed_stays(lab: Guest, removing: Removing) -> None:
     """The write to its attribute fails."""
+    # The CPU that is held may have sysfs locked, for another thread of its own.
+    fd = lab.agent.open(f"{SYSFS}/MINE/shared", os.O_WRONLY).check()
     # The first one is that of the disk's queue.
     with removing("device_unregister", 2):
-        assert attempt(lab, "MINE/shared", "1") != 0
+        assert lab.agent.write(fd, b"1").errno != 0
+    lab.agent.close(fd).check()
 
 
 @pytest.mark.requirement("B2")
