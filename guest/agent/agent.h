@@ -226,10 +226,12 @@ enum status op_call(struct rd *in, const struct results *earlier, struct wr *out
 /* own.c */
 
 /**
- * Give a file that stays open a number that no request has.  Return: that number, or @fd (negative:
+ * Give a file of the agent's a number that no request has.  Return: that number, or @fd (negative:
  * there is no file, with errno as it is) if there is none.
  */
 int own_file(int fd);
+/** As open() with O_CLOEXEC, by a number that no request has. */
+int own_open(const char *path, int flags, mode_t mode);
 
 /* klog.c */
 

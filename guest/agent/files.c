@@ -15,7 +15,7 @@
 static int read_chunk(const char *path, uint64_t offset, uint32_t count, struct wr *out)
 {
 	uint8_t *at = out->data + out->len + 4;
-	int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = 0, fd = own_open(path, O_RDONLY, 0);
 	uint32_t done = 0;
 
 	if (fd < 0)
@@ -68,7 +68,7 @@ enum status handle_read_file(struct agent *agent, struct worker *worker, struct 
 static int write_chunk(const char *path, int flags, mode_t mode, uint64_t offset,
 		       const uint8_t *data, uint32_t len, uint32_t *done)
 {
-	int error = 0, fd = open(path, O_WRONLY | O_CLOEXEC | flags, mode);
+	int error = 0, fd = own_open(path, O_WRONLY | flags, mode);
 
 	*done = 0;
 	if (fd < 0)

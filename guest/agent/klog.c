@@ -26,7 +26,7 @@ static struct {
 
 static int klog_open(void)
 {
-	return open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return own_open("/dev/kmsg", O_RDONLY | O_NONBLOCK, 0);
 }
 
 int klog_mark(void)
@@ -145,7 +145,7 @@ static int take_kept(uint64_t from)
 		kept.fd = -1;
 	}
 	pthread_mutex_unlock(&kept.lock);
-	return fd >= 0 ? fd : own_file(klog_open());
+	return fd >= 0 ? fd : klog_open();
 }
 
 static void keep(int fd, uint64_t next)

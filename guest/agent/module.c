@@ -10,7 +10,7 @@
 
 int module_load(const char *path, const char *params, int flags)
 {
-	int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = 0, fd = own_open(path, O_RDONLY, 0);
 
 	if (fd < 0)
 		return errno;

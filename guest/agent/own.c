@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Files that the agent keeps open for itself.  Requests may close numbers that they have been given
- * before: the agent's own are not among those.
+ * Files that the agent opens for itself.  Requests may close numbers that they have been given
+ * before, while other threads work: the agent's own are not among those.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,4 +19,9 @@ int own_file(int fd)
 		return fd;
 	close(fd);
 	return own;
+}
+
+int own_open(const char *path, int flags, mode_t mode)
+{
+	return own_file(open(path, flags | O_CLOEXEC, mode));
 }

@@ -33,7 +33,7 @@ static int read_again(int *fd, const char *path, char text[TEXT_MAX + 1])
 
 	pthread_mutex_lock(&files.lock);
 	if (*fd < 0)
-		*fd = own_file(open(path, O_RDONLY | O_CLOEXEC));
+		*fd = own_open(path, O_RDONLY, 0);
 	if (*fd >= 0)
 		got = pread(*fd, text, TEXT_MAX, 0);
 	error = got < 0 ? errno : 0;

@@ -301,6 +301,37 @@ def test_kernel_log_goes_on_where_the_last_request_ended(binary: Path) -> None:
             assert _logs_open(process.pid) == 1
 
 
+def _numbers_of(path: Path, process: int) -> list[int]:
+    """By which numbers a process has a file open."""
+    files = Path(f"/proc/{process}/fd")
+    return [int(entry.name) for entry in files.iterdir() if entry.samefile(path)]
+
+
+def test_a_file_that_is_read_has_no_number_of_a_request(binary: Path, tmp_path: Path) -> None:
+    """A number that another request closes a second time is not what a thread reads by."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)
+    with host_agent.running(binary) as (stream, process):
+        agent = Agent(stream)
+        number = agent.open("/dev/null").check()
+        agent.close(number).check()
+        request = Writer().string(str(pipe)).u64(0).u32(1).payload()
+        reading = agent.worker("b").start(
+            Request.READ_FILE,
+            request,
+            "reading",
+            SECONDS,
+            lambda reply: (reply.errno(), reply.blob()),
+        )
+        # A moment after it is opened, it is there twice.
+        _until(lambda: any(at > number for at in _numbers_of(pipe, process.pid)))
+        assert agent.open("/dev/null").check() == number
+        os.write(end, b"x")
+        assert reading.result(SECONDS) == (0, b"x")
+    os.close(end)
+
+
 def test_files_of_the_agent_are_not_closed_by_requests(binary: Path) -> None:
     """What it opens to keep has none of their numbers: one that is closed twice is nobody's."""
     _needs_the_log()
