@@ -285,6 +285,55 @@ def test_a_name_is_waited_for(
         assert ran.played[1].ret == 0
 
 
+def test_a_name_is_what_it_is_given_last(
+    zvmlab_kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that another thread is about to give anew stands for no number of before."""
+    monkeypatch.setattr(player, "_SOON_SECONDS", 0.0)
+    monkeypatch.setattr(player, "_NAMED_SECONDS", 5.0)  # a debug kernel needs more than others
+    monkeypatch.setattr(Player, "_await_sleep", lambda _player, _pending: True)
+    target = find("iucv")
+    socket: dict[str, Any] = {"do": "call", "call": "socket", "args": [32, 1, 0]}
+    steps: list[dict[str, Any]] = [
+        {**socket, "as": "s1"},
+        {**socket, "as": "s2"},
+        {"do": "call", "call": "close", "args": ["s1"]},
+        {"do": "call", "call": "close", "args": ["s2"]},
+        {"do": "unload", "module": "smsgiucv_app", "thread": "b"},  # sleeps
+        {**socket, "as": "s2", "thread": "b"},
+        {"do": "call", "call": "close", "args": ["s2"]},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.findings == []
+        assert ran.played[5].ret == ran.played[0].ret != ran.played[1].ret
+        assert ran.played[6].ret == 0
+
+
+def test_a_load_has_no_number_of_a_program(zvmlab_kernel: str, tmp_path: Path) -> None:
+    """The agent opens the module's file: a case that closes a number twice does not close that."""
+    target = find("iucv")
+    opening: dict[str, Any] = {
+        "do": "call",
+        "call": "openat",
+        "args": [-100, {"text": "/dev/null"}, 0, 0],
+    }
+    steps: list[dict[str, Any]] = [
+        {**opening, "as": "f1"},
+        {"do": "call", "call": "close", "args": ["f1"]},
+        {"do": "hold", "function": "load_module", "thread": "b"},
+        {"do": "load", "module": "monwriter", "thread": "b"},
+        {**opening, "as": "f2"},
+        {"do": "release"},
+    ]
+    with Runner(target, zvmlab_kernel, tmp_path / "guests") as runner:
+        ran = runner.run(Case("iucv", tuple(steps), tuple(target.mark), target.cpus))
+        assert ran.findings == []
+        assert ran.played[2].answer is None, "the hold was refused"
+        assert (ran.played[3].ret, ran.played[3].error) == (0, 0)
+        assert ran.played[4].ret == ran.played[0].ret >= 0
+
+
 def test_a_hold_brings_pages_in(zvmlab_kernel: str, tmp_path: Path) -> None:
     """A thread whose page is out would not answer where it is to run, for two minutes."""
     target = find("iucv")

@@ -16,6 +16,7 @@ step.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 from collections import Counter
@@ -72,6 +73,7 @@ _SHOWN = 60
 _HELD_CPU = 1
 _ALL_PAGES = (1 << 32) - 1
 _ENDER = "ender"
+_OWN_NUMBER = 100  # the agent's own begin with 200
 _MAKE_FILES = ("openat", "socket", "accept4", "dup", "dup3")
 _MAY_SLEEP = ("connect", "accept4", "recvfrom", "recvmsg", "read")
 _SEND = ("sendto", "sendmsg", "write")
@@ -293,9 +295,9 @@ class Player:
     def _write(self, played: Played, path: str, text: str) -> None:
         thread = self._thread(played)
         batch = self._batch(thread)
-        fd = batch.open(path, 1)
-        thread.noted.append((played, batch.write(fd, text.encode())))
-        batch.close(fd)
+        _, own = _open_own(batch, path, os.O_WRONLY)
+        thread.noted.append((played, batch.write(own, text.encode())))
+        batch.close(own)
 
     def _do_load(self, played: Played) -> None:
         """With what it needs and wants, which may be there already."""
@@ -305,10 +307,10 @@ class Player:
         batch = self._batch(thread)
         for step in self.guest.load_steps().get(wanted, [wanted]):
             name = step.rstrip("?")
-            file = batch.open(module_path(name), os.O_RDONLY | os.O_CLOEXEC)
+            file, own = _open_own(batch, module_path(name), os.O_RDONLY)
             text = (params if name == wanted else "").encode("utf-8", "surrogateescape")
-            loaded = batch.call(Call.FINIT_MODULE, file, text + b"\0", 0)
-            batch.close(file)
+            loaded = batch.call(Call.FINIT_MODULE, own, text + b"\0", 0)
+            batch.close(own)
         thread.noted += [(played, file), (played, loaded)]
 
     def _do_unload(self, played: Played) -> None:
@@ -449,12 +451,11 @@ class Player:
         for played, ref in reversed(thread.noted if thread.batch is not None else []):
             if played.step.get("as") == value:
                 return ref
-        if value not in self._values:
-            self._await_name(value)
+        self._await_name(value)
         return self._values.get(value, -1)
 
     def _await_name(self, name: str) -> None:
-        """Another thread's call may be about to give it, and only seem to sleep.
+        """Another thread's call may be about to give it (anew), and only seem to sleep.
 
         No task runs while a CPU of the guest takes the interruption that wakes one, and on a busy
         host that may be long.
@@ -604,6 +605,17 @@ class Player:
         if crash is not None:
             raise GuestDied(crash)
         self.guest.check()
+
+
+def _open_own(batch: Batch, path: str, flags: int) -> tuple[Ref, Ref]:
+    """A file that no step names, by a number that no step can have: what opens it, and that number.
+
+    Another thread's step may close a number a second time, or have it opened meanwhile.
+    """
+    opened = batch.open(path, flags | os.O_CLOEXEC)
+    own = batch.call(Call.FCNTL, opened, fcntl.F_DUPFD_CLOEXEC, _OWN_NUMBER)
+    batch.close(opened)
+    return opened, own
 
 
 def _of_message(step: Json, result: CallResult) -> bytes:
