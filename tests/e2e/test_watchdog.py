@@ -266,6 +266,11 @@ def test_refusal_reaches_the_program(guest: Guest) -> None:
     assert bomb(guest) == NOTHING
 
 
+@pytest.mark.not_debug(
+    "the driver leaves its buffer if CP does not cancel, which kmemleak reports",
+    kernels=("trixie:debug",),
+    defect="diag288_wdt-63",
+)
 @pytest.mark.requirement("Z11")
 def test_cancel_that_cp_refuses_keeps_the_module_out(guest: Guest) -> None:
     """Loading sets a time bomb that cannot be cancelled: EINVAL; Linux 7.2 tries when it boots."""
